@@ -12,6 +12,8 @@ from templates.columns import Json
 
 _ALLOWED = "instructions, prompts, options, placeholders"
 _FIELDS = frozenset(_ALLOWED.split(", "))
+REASONING = "reasoning"
+"""The table of a file that holds no wording but the steps of `templates.reasoning`."""
 
 
 class WordingError(ValueError):
@@ -37,7 +39,7 @@ class Wording:
 
     def __post_init__(self) -> None:
         for number, prompt in enumerate(self.prompts, start=1):
-            if (found := _placeholders(prompt)) != {*self.placeholders}:
+            if (found := placeholders(prompt)) != {*self.placeholders}:
                 said, allowed = (", ".join(names) or "none" for names in (sorted(found), self.placeholders))
                 raise WordingError(
                     f"prompt {number} has the placeholders {said}; it must have {allowed}, as `placeholders` "
@@ -55,24 +57,26 @@ class Wording:
 def wordings(template: type) -> Mapping[str, Wording]:
     """The wordings of a template class by key: the format, with ".variant" where it has several ("yes_no.floor").
 
-    They are read from `<name>.toml` in the folder of the module that defines the class, or else one of its bases.
     Raises `WordingError`.
     """
+    return read_wordings(wording_file(template))
+
+
+def wording_file(template: type) -> Path:
+    """`<name>.toml` in the folder of the module that defines a template class, or else one of its bases. Raises
+    `WordingError`."""
     name: str = template.name  # type: ignore[attr-defined]
     folders = dict.fromkeys(Path(inspect.getfile(cls)).parent for cls in template.__mro__ if _has_file(cls))
     for folder in folders:
         if (path := folder / f"{name}.toml").is_file():
-            return read_wordings(path)
+            return path
     path = next(iter(folders)) / f"{name}.toml"
     raise WordingError(f"the template {name} has no wordings: write {path}; a wheel must hold it (package data)")
 
 
 def read_wordings(path: Path) -> Mapping[str, Wording]:
     """The wordings of a file by key. Raises `WordingError`."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WordingError(f"{path}: no valid TOML: {error}") from error
+    content = {name: table for name, table in tables_of(path).items() if name != REASONING}
     read = {}
     for key, table in _tables(path, content):
         try:
@@ -80,6 +84,14 @@ def read_wordings(path: Path) -> Mapping[str, Wording]:
         except WordingError as error:
             raise WordingError(f"{path}: [{key}]: {error}") from error
     return read
+
+
+def tables_of(path: Path) -> Mapping[str, Json]:
+    """What a file holds. Raises `WordingError`."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WordingError(f"{path}: no valid TOML: {error}") from error
 
 
 def _has_file(cls: type) -> bool:
@@ -121,7 +133,8 @@ def _strings(table: Mapping[str, Json], name: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _placeholders(prompt: str) -> set[str]:
+def placeholders(prompt: str) -> set[str]:
+    """Names of the placeholders of a sentence. Raises `WordingError` for a brace that stands alone."""
     try:
         return {name for _, name, _, _ in string.Formatter().parse(prompt) if name is not None}
     except ValueError as error:

@@ -23,6 +23,14 @@ MixMedia = Annotated[
     Path | None,
     typer.Option("--mix-media", metavar="FOLDER", help="Where paths in --mix start; else its folder."),
 ]
+Reasoning = Annotated[
+    str,
+    typer.Option(
+        metavar="none|auto|all",
+        help="Chains of thought before the answers of hf, webdataset, llava, sharegpt: none; by level (auto: none for "
+        "L1 and counts, short for L2, full for L3 and L4); full for all.",
+    ),
+]
 ToHub = Annotated[str, typer.Option("--to-hub", metavar="OWNER/NAME", help="The data set on the Hub; made if needed.")]
 Public = Annotated[bool, typer.Option("--public", help="Make it public; by default a new one is private.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print files, sizes, card and licences; upload nothing.")]
@@ -47,6 +55,7 @@ def export(
     mix: Mix = None,
     ratio: Ratio = 3.0,
     mix_media: MixMedia = None,
+    reasoning: Reasoning = "none",
 ) -> None:
     """Write a data set in another program's format."""
     from spatial_engine import export
@@ -65,6 +74,7 @@ def export(
         mix=mix,
         ratio=ratio,
         mix_media=mix_media,
+        reasoning=reasoning,
     )
     summary.show_export(written)
 

@@ -20,6 +20,7 @@ from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.export.exporter import Exported, questions_by_split, slug
 from spatial_engine.export.mixture import Mixture, OtherRow, placed
+from spatial_engine.language.reasoning import thought
 from spatial_engine.output_folder import place_file
 from templates.columns import Json
 from templates.question import Question
@@ -32,7 +33,8 @@ _TOKENS = re.compile(r"<(image|video|audio)>")
 
 _README = """\
 Training rows for {trainer}.
-Prompts are those of Spatial Engine's evaluation without its call to think first; answers stand in <answer> tags.
+Prompts are those of Spatial Engine's evaluation, which call to think first only where the answer holds reasoning in
+<think> tags; answers stand in <answer> tags.
 This form has no place for σ, tolerance, evidence and licences: find them in the data set, under the same `id`.
 """
 
@@ -44,21 +46,22 @@ class Conversation:
     system: str
     """The question's instructions where a system message holds them, else ""."""
     asked: str
-    """The evaluation's prompt without its call to think first; as many tokens as `images` and `videos`, in their
-    order."""
+    """The evaluation's prompt, with a call to think first where `answered` does; as many tokens as `images` and
+    `videos`, in their order."""
     answered: str
-    """The right answer, in the tags that evaluation asks for."""
+    """The right answer, in the tags that evaluation asks for, after the reasoning in its own tags, if any."""
     images: tuple[str, ...]
     """Paths below the export."""
     videos: tuple[str, ...] = ()
     """Likewise."""
 
 
-def conversation(question: Question, system_prompt: bool = False) -> Conversation:
-    """What evaluation asks, and the right answer. No reasoning is asked for: there is none to learn from."""
+def conversation(question: Question, system_prompt: bool = False, reasoning: str = "none") -> Conversation:
+    """What evaluation asks, and the right answer; `reasoning` is none, auto or all."""
     shown = protocol.prompt(question, system_prompt=system_prompt)
+    reasoned = thought(question, reasoning)
     _, *parts, _ = shown.parts  # instruction, pictures and question, form of the answer
-    parts.append(answer_form(question))
+    parts.append(answer_form(question, thinks=bool(reasoned)))
     texts: list[str] = []
     files: dict[str, list[str]] = {TOKEN: [], VIDEO_TOKEN: []}
     for part in parts:
@@ -71,22 +74,23 @@ def conversation(question: Question, system_prompt: bool = False) -> Conversatio
     return Conversation(
         system=_without_tokens(shown.system),
         asked="\n".join(texts),
-        answered=_without_tokens(oracle_text(question)),
+        answered=_without_tokens(reasoned + oracle_text(question)),
         images=tuple(files[TOKEN]),
         videos=tuple(files[VIDEO_TOKEN]),
     )
 
 
-def answer_form(question: Question) -> str:
-    """How to answer, without reasoning first."""
-    return f"Give the answer, and nothing else, between <answer> and </answer>: {protocol.form(question)}."
+def answer_form(question: Question, thinks: bool = False) -> str:
+    """How to answer, with or without reasoning first."""
+    first = "Think step by step between <think> and </think>. Then give" if thinks else "Give"
+    return f"{first} the answer, and nothing else, between <answer> and </answer>: {protocol.form(question)}."
 
 
-def export_llava(dataset: Dataset, folder: Path, *, mix: Mixture | None = None) -> Exported:
+def export_llava(dataset: Dataset, folder: Path, *, mix: Mixture | None = None, reasoning: str = "none") -> Exported:
     """Writes `SPLIT.json`, `images/` and a README into `folder`. Leaves out questions that show a video and more.
 
     `mix`: other rows among those of the training split."""
-    counts = _write_splits(dataset, folder, llava_row, mix, llava_form)
+    counts = _write_splits(dataset, folder, partial(llava_row, reasoning=reasoning), mix, llava_form)
     missing = sum(1 for question in dataset.questions if llava_row(question) is None)
     trainer = "LLaVA-NeXT and its relatives: `--data_path SPLIT.json --image_folder` this folder"
     (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
@@ -96,12 +100,18 @@ def export_llava(dataset: Dataset, folder: Path, *, mix: Mixture | None = None) 
 
 
 def export_sharegpt(
-    dataset: Dataset, folder: Path, *, system_prompt: bool = False, mix: Mixture | None = None
+    dataset: Dataset,
+    folder: Path,
+    *,
+    system_prompt: bool = False,
+    mix: Mixture | None = None,
+    reasoning: str = "none",
 ) -> Exported:
     """Writes `SPLIT.json`, `dataset_info.json`, `images/` and a README into `folder`. Holds every question.
 
     `mix`: other rows among those of the training split."""
-    counts = _write_splits(dataset, folder, partial(sharegpt_row, system_prompt=system_prompt), mix, sharegpt_form)
+    row = partial(sharegpt_row, system_prompt=system_prompt, reasoning=reasoning)
+    counts = _write_splits(dataset, folder, row, mix, sharegpt_form)
     entries = {f"{slug(dataset.path)}_{Path(file).stem}": _entry(file) for file in counts}
     write_json(folder / INFO, entries)
     names = ", ".join(f"`{name}`" for name in entries) or "none"
@@ -111,9 +121,9 @@ def export_sharegpt(
     return Exported(rows=sum(counts.values()), left_out={}, files=files, detail=_mixed(mix))
 
 
-def llava_row(question: Question) -> dict[str, Json] | None:
+def llava_row(question: Question, reasoning: str = "none") -> dict[str, Json] | None:
     """One row of LLaVA's form, where a video has the token of an image; None for what it cannot hold."""
-    turn = conversation(question)
+    turn = conversation(question, reasoning=reasoning)
     if turn.videos and (turn.images or len(turn.videos) > 1):
         return None
     files = turn.images[0] if len(turn.images) == 1 else list(turn.images)
@@ -123,9 +133,9 @@ def llava_row(question: Question) -> dict[str, Json] | None:
     return {"id": question.id, **shown, "conversations": turns}
 
 
-def sharegpt_row(question: Question, system_prompt: bool = False) -> dict[str, Json]:
+def sharegpt_row(question: Question, system_prompt: bool = False, reasoning: str = "none") -> dict[str, Json]:
     """One row of ShareGPT's form; a system message is the first one."""
-    turn = conversation(question, system_prompt)
+    turn = conversation(question, system_prompt, reasoning)
     messages = [{"role": "user", "content": turn.asked}, {"role": "assistant", "content": turn.answered}]
     if turn.system:
         messages.insert(0, {"role": "system", "content": turn.system})

@@ -16,6 +16,7 @@ from spatial_engine.dataset.part import commercial_part, rewritten
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.hints import hinted
 from spatial_engine.export.mixture import opened_mixture
+from spatial_engine.language.reasoning import check_choice
 from spatial_engine.options.hints import check_kinds
 from spatial_engine.output_folder import atomic_folder
 from templates.columns import Json
@@ -65,10 +66,15 @@ EXPORTERS = Registry(
     },
 )
 """All exporters: `(dataset, folder) -> Exported`. One whose form has system messages also takes the keyword
-`system_prompt`, one that writes files of a limited size `shard_mb`, one of conversations `mix`. Third parties add
-theirs as entry points of that group."""
+`system_prompt`, one that writes files of a limited size `shard_mb`, one of conversations `mix`, one that trains models
+`reasoning`. Third parties add theirs as entry points of that group."""
 
-_OPTIONS = {"system_prompt": "system messages", "shard_mb": "shards", "mix": "rows of conversations to mix others with"}
+_OPTIONS = {
+    "system_prompt": "system messages",
+    "shard_mb": "shards",
+    "mix": "rows of conversations to mix others with",
+    "reasoning": "reasoning",
+}
 """What a form lacks that does not take an option."""
 REPORT = "export_report.json"
 NO_VIDEOS = "this form holds no videos"
@@ -104,6 +110,7 @@ def export(
     mix: str | Path | None = None,
     ratio: float = 3.0,
     mix_media: str | Path | None = None,
+    reasoning: str = "none",
 ) -> Path:
     """Writes a data set in another form into the folder `out`; replaces an earlier export there. `commercial_ok`:
     leaves out, and counts, what may not be used commercially or whose footage has no known licence. `system_prompt`:
@@ -111,12 +118,14 @@ def export(
     of hints (docs/hints.md) that prompts say, or that are further pictures, which prompts explain. `shard_mb`: largest
     size of a file, of forms that have several; by default 500. `mix`: a file of other training rows in LLaVA's or
     ShareGPT's form, `ratio` of which come to each row of the training split; paths in it start from `mix_media`, by
-    default its folder.
+    default its folder. `reasoning`: none, auto (by level) or all: the chains of thought that stand before the answers
+    (docs/reasoning.md).
 
-    Raises `UsageError` for an unknown form, an option that the form does not have, an unknown kind of hint, a folder
-    that is no data set, or an `out` that holds something else.
+    Raises `UsageError` for an unknown form, an option that the form does not have, an unknown kind of hint or
+    reasoning, a folder that is no data set, or an `out` that holds something else.
     """
     check_kinds((*hints, *hint_pictures))
+    check_choice(reasoning)
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     try:
         exporter: Exporter = EXPORTERS.load(to)
@@ -125,7 +134,12 @@ def export(
     if shard_mb is not None and shard_mb < 1:
         raise UsageError(f"--shard-mb {shard_mb}", "give at least 1")
     mixture = opened_mixture(mix, ratio, mix_media)
-    given = {"system_prompt": system_prompt or None, "shard_mb": shard_mb, "mix": mixture}
+    given = {
+        "system_prompt": system_prompt or None,
+        "shard_mb": shard_mb,
+        "mix": mixture,
+        "reasoning": None if reasoning == "none" else reasoning,
+    }
     wanted = {option: value for option, value in given.items() if value is not None}
     for option in wanted:
         _check_takes(exporter, to, option)
@@ -142,6 +156,7 @@ def export(
             "system_prompt": system_prompt,
             "hints": list(hints),
             "hint_pictures": list(hint_pictures),
+            "reasoning": reasoning,
             "rows": done.rows,
             "licences": shown.audit["licences"]["footage"],
             "left_out": {**done.left_out, **barred},

@@ -12,6 +12,7 @@ from spatial_engine.evaluation.baselines import bare
 from spatial_engine.export.exporter import Exported, questions_by_split
 from spatial_engine.export.parquet import Kind, pictures, write_parquet
 from spatial_engine.export.shards import SHARD_MB, write_shards
+from spatial_engine.language.reasoning import amount_of, chain
 from spatial_engine.output_folder import place_file
 from templates.columns import Json
 from templates.question import Question
@@ -28,6 +29,7 @@ COLUMNS: Mapping[str, Kind] = {
     "videos": "texts",
     "options": "texts",
     "answer": "text",
+    "reasoning": "text",
     "value": "text",
     "unit": "text",
     "sigma": "text",
@@ -46,8 +48,9 @@ COLUMNS: Mapping[str, Kind] = {
     "extra": "text",
     "question": "text",
 }
-"""Every field of a question under its own name; `images` and `videos` in the order of `media`; and `question`, the
-line of `questions.jsonl`, which the functions of `scoring.reward` take."""
+"""Every field of a question under its own name; `images` and `videos` in the order of `media`; `reasoning`, the chain
+of thought before the answer ("" for none); and `question`, the line of `questions.jsonl`, which the functions of
+`scoring.reward` take."""
 AS_JSON = frozenset(
     ("value", "sigma", "tolerance", "scorer_params", "media", "fact", "evidence", "provenance", "licence")
 ) | {"extra"}
@@ -61,8 +64,9 @@ _READING = """\
 
 `images` holds the pictures of `media` in their order; options that are pictures are the last ones, in the order of
 `options`. `videos` holds the paths of videos in this folder. `answer` is what a model should write between the answer
-tags: a letter, yes or no, a number; JSON for lists and objects. `instructions` and `prompt` together are what is asked:
-put the former first, or into a system message. Columns whose shape differs from question to question
+tags: a letter, yes or no, a number; JSON for lists and objects. `reasoning` is what it may write before, between
+<think> and </think>; empty unless the export was told to reason. `instructions` and `prompt` together are what is
+asked: put the former first, or into a system message. Columns whose shape differs from question to question
 hold JSON for `json.loads`: {columns}. Without pyarrow or `datasets`, read the original `questions.jsonl`.
 
 `question` is the question's line of `questions.jsonl`. The reward functions for TRL's GRPO trainer take that column:
@@ -72,7 +76,7 @@ hold JSON for `json.loads`: {columns}. Without pyarrow or `datasets`, read the o
 """
 
 
-def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB) -> Exported:
+def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB, reasoning: str = "none") -> Exported:
     """Writes `data/SPLIT-00000-of-00001.parquet` (more of them above `shard_mb`) and a card into `folder`. Holds every
     question."""
     (folder / "data").mkdir()
@@ -81,7 +85,7 @@ def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB) -> Ex
             folder / "data",
             split,
             "parquet",
-            (row(question, dataset.path) for question in questions),
+            (row(question, dataset.path, reasoning) for question in questions),
             size=_bytes,
             shard_mb=shard_mb,
             write=lambda path, rows: write_parquet(path, COLUMNS, rows),
@@ -96,7 +100,7 @@ def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB) -> Ex
     return Exported(rows=sum(counts.values()), left_out={}, files=("data", *files, "README.md"))
 
 
-def row(question: Question, folder: Path) -> dict[str, Any]:
+def row(question: Question, folder: Path, reasoning: str = "none") -> dict[str, Any]:
     """One row; `folder` is the data set's. Hints that no prompt shows stay in the data set."""
     question = replace(question, hints=())
     fields = {**plain(question.to_json()), "extra": plain(question.extra)}
@@ -104,6 +108,7 @@ def row(question: Question, folder: Path) -> dict[str, Any]:
         name: json.dumps(value, ensure_ascii=False) if name in AS_JSON else value for name, value in fields.items()
     }
     cells |= {"answer": bare(fields["answer"]), "question": to_line(question)}
+    cells["reasoning"] = chain(question, amount_of(question, reasoning))
     shown = {"images": pictures(folder, question.media), "videos": [_video(medium) for medium in _videos(question)]}
     return {**{name: cells.get(name) for name in COLUMNS}, **shown}
 

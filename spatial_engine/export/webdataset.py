@@ -43,7 +43,7 @@ class Sample:
         return sum(len(content) for _, content in self.files)
 
 
-def export_webdataset(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB) -> Exported:
+def export_webdataset(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB, reasoning: str = "none") -> Exported:
     """Writes `data/SPLIT-00000-of-00001.tar` (more of them above `shard_mb`) and a card. Holds every question."""
     (folder / "data").mkdir()
     counts = {
@@ -51,7 +51,7 @@ def export_webdataset(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_M
             folder / "data",
             split,
             "tar",
-            (sample(question, dataset.path) for question in questions),
+            (sample(question, dataset.path, reasoning) for question in questions),
             size=lambda one: one.size,
             shard_mb=shard_mb,
             write=_write_tar,
@@ -63,12 +63,12 @@ def export_webdataset(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_M
     return Exported(rows=sum(counts.values()), left_out={}, files=("data", "README.md"))
 
 
-def sample(question: Question, folder: Path) -> Sample:
+def sample(question: Question, folder: Path, reasoning: str = "none") -> Sample:
     """The files of a question; `folder` is the data set's. Hints that no prompt shows stay in the data set."""
     media = [folder / medium["path"] for medium in question.media]
     names = [f"{number}{path.suffix.lower()}" for number, path in enumerate(media)]
     fields = plain(replace(question, hints=()).to_json())
-    record = {**fields, "files": names, "reply": oracle_text(question)}
+    record = {**fields, "files": names, "reply": thought(question, reasoning) + oracle_text(question)}
     text = json.dumps(record, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
     files = [("json", text), *((name, path.read_bytes()) for name, path in zip(names, media, strict=True))]
     return Sample(files=tuple((f"{question.id}.{name}", content) for name, content in files))

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Int64
 
-from templates.agent.legs import ROTATES, Motion, joint, largest, main_name, offered_names
+from templates.agent.legs import ROTATES, Motion, joint, largest, main_name, offered_names, parts_in_words
 from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.chance import Chance
@@ -108,6 +108,7 @@ class ArmNext(Template):
             sigma=sigma,
             label=np.where(np.isnan(margin), "", np.where(turns, turn.name, move.name)),
             margin=margin,
+            evidence={"parts": parts_in_words(value, turns)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:

@@ -97,6 +97,10 @@ class ArmVectors(Template):
             why=first_reason(len(facts), cases),
             value=np.column_stack([amounts[:, _ORDER], closed]),
             sigma=np.column_stack([sigma[:, _ORDER], np.zeros(len(facts))]),
+            evidence={
+                "moved_cm": length.round(1),
+                "turned_deg": np.linalg.norm(amounts[:, ROTATES], axis=1).round(),
+            },
         )
 
     def _tolerance_cm(self, length_cm: np.ndarray) -> np.ndarray:

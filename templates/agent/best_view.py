@@ -102,6 +102,7 @@ class BestView(Template):
             sigma=np.hypot(sigma[:, None], most - least),
             label=np.array(_NUMBERS)[right],
             margin=lead / sigma,
+            evidence={"new_percent": (100 * least).round()},
             traps={"farthest away": np.array(_NUMBERS)[np.nan_to_num(length).argmax(axis=1)]},
         )
 

@@ -87,7 +87,7 @@ class EnoughSeen(Template):
             sigma=np.zeros((len(facts), 1)),
             label=np.where(seen == facts.number, "yes", "no"),
             margin=np.full(len(facts), _CLEARLY),
-            evidence={"name": facts.name},
+            evidence={"name": facts.name, "seen": seen},
             traps={
                 "counted again in every photo": np.where(found.total >= facts.number, "yes", "no"),
                 "most in one photo": np.where(found.most >= facts.number, "yes", "no"),

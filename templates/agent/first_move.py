@@ -7,7 +7,17 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Int64
 
-from templates.agent.legs import MIN_SHARE, MIN_TRAVEL, ROTATES, joint, largest, main_name, motion, offered_names
+from templates.agent.legs import (
+    MIN_SHARE,
+    MIN_TRAVEL,
+    ROTATES,
+    joint,
+    largest,
+    main_name,
+    motion,
+    offered_names,
+    parts_in_words,
+)
 from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.chance import Chance
@@ -100,6 +110,7 @@ class FirstMove(Template):
             sigma=sigma,
             label=np.where(np.isnan(margin), "", np.where(turns, turn.name, move.name)),
             margin=margin,
+            evidence={"parts": parts_in_words(value, turns)},
             traps={
                 "takes moving for turning": np.array([_TAKEN_FOR.get(name, "") for name in other.tolist()], dtype=str)
             },

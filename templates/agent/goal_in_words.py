@@ -108,7 +108,12 @@ class GoalInWords(Template):
             label=_labels(goal.offset[:, 0], goal.turn_rad),
             margin=margin_of_all(differences, np.column_stack([sigma, goal.turn_sigma_rad, goal.turn_sigma_rad])),
             outlier_probability=1 - (1 - outliers(scene, object)) * (1 - np.nan_to_num(goal.outliers, nan=1.0)),
-            evidence={"name": facts.object.name},
+            evidence={
+                "name": facts.object.name,
+                "to_the_right_m": goal.offset[:, 0].round(2),
+                "ahead_m": goal.offset[:, 1].round(2),
+                "goal_turn_deg": np.degrees(goal.turn_rad).round(),
+            },
             traps={
                 "back taken for front": _labels(goal.behind[:, 0], -goal.turn_rad),
                 "place of the object taken for the goal": _labels((goal.offset + goal.behind)[:, 0], goal.turn_rad),

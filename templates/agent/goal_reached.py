@@ -109,6 +109,7 @@ class GoalReached(Template):
             label=np.where(far[:, 0], np.where(far[:, 1], BOTH, MOVES), np.where(far[:, 1], TURNS, ARRIVED)),
             margin=margin_of_all(np.abs(value - 1), sigma),
             outlier_probability=outlier_probability,
+            evidence={"steps": steps.round(2), "turns": turns.round(2)},
             traps={
                 "photos that look alike": np.where(overlap, "yes", "no"),
                 "forgets that it is turned": np.where(far[:, 0], MOVES, ARRIVED),

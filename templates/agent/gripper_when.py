@@ -104,6 +104,7 @@ class GripperWhen(Template):
             sigma=np.full(clear.shape, FRAMES_SIGMA),
             label=np.array(("", *_LATER))[first],
             margin=clear.min(axis=1) / FRAMES_SIGMA,
+            evidence={"frames_from_change": clear},
             traps={
                 "a photo too late": np.array(("", *_LATER[1:], ""))[first],
                 "a photo too early": np.array(("", "", *_LATER[:-1]))[first],

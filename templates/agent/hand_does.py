@@ -93,6 +93,7 @@ class HandDoes(Template):
             sigma=sigma,
             label=label,
             margin=margin,
+            evidence={"along_cm": (100 * value[:, 0]).round(1)},
             traps={"the opposite": np.array([opposite.get(text, "") for text in label.tolist()], dtype=np.str_)},
         )
 

@@ -45,6 +45,17 @@ class Motion(Columns):
     """Without that of the unit of length."""
 
 
+def parts_in_words(parts: Float64[np.ndarray, "n 3"], turns: Bool[np.ndarray, "n"]) -> Texts:
+    """The parts of turns in degrees, and of moves in their unit: "1.2 right, -0.3 down, 0.5 ahead"."""
+    words = {True: ("° {}", "pan to the right", "tilt up", "roll clockwise"), False: (" {}", "right", "down", "ahead")}
+    found = []
+    for row, is_turn in zip(parts.tolist(), turns.tolist(), strict=True):
+        unit, *names = words[is_turn]
+        amounts = np.degrees(row).round() if is_turn else np.round(row, 2)
+        found.append(", ".join(f"{amount:g}{unit.format(name)}" for amount, name in zip(amounts, names, strict=True)))
+    return np.array(found, dtype=np.str_)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Largest(Columns):
     """The largest translation, or the largest rotation, of n motions."""

@@ -112,7 +112,11 @@ class Navigate(Template):
             label=label,
             margin=margin,
             outlier_probability=outlier_probability,
-            evidence={"ways_in": np.where(_relative(facts), "distances to point P", "m")},
+            evidence={
+                "ways_in": np.where(_relative(facts), "distances to point P", "m"),
+                "way": (moved.amounts / unit)[:, ~ROTATES].round(2),
+                "turned_deg": np.degrees(moved.amounts[:, ROTATES]).round(),
+            },
         )
 
     def answer(self, format: FormatName, facts: Legs, measured: Measured) -> Answers:

@@ -127,6 +127,7 @@ class WhereToLook(Template):
             label=label,
             margin=margin_of_all(sure, np.repeat(sigma[:, None], 5, axis=1)),
             outlier_probability=seen.outlier_probability,
+            evidence={"inside_deg": np.degrees(inside).round(1), "turns": names},
             traps={"takes the side on which photo 2 shows it": _side_in_photo(scene, facts, names, right)},
         )
 

@@ -120,6 +120,7 @@ class WhichArmPlan(Template):
             sigma=spread,
             label=_in_words(counts, state[:, 1] == CLOSED),
             margin=joint(np.column_stack([rounding, steady])),
+            evidence={"way_units": way.round(2)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Label:

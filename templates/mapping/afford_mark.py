@@ -20,7 +20,7 @@ from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import UNNAMED, found_again, seen_objects
-from templates.scene.parts import DEEDS, parts_at, pixel_of_part
+from templates.scene.parts import DEEDS, parts_at, pixel_of_part, purposes
 from templates.scene.scene import Scene
 from templates.template import Template
 
@@ -99,7 +99,7 @@ class AffordMark(Template):
             label=np.array(_MARKS)[serves.argmax(axis=1)],
             margin=np.full(n, _CLEARLY),
             outlier_probability=outliers(scene, found),
-            evidence={"deed": facts.deed},
+            evidence={"deed": facts.deed, "parts_serve": purposes(parts, part)},
             traps={
                 "the middle of the object": np.array(_MARKS)[
                     np.linalg.norm(facts.points_px - middle, axis=2).argmin(axis=1)

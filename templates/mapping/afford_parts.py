@@ -21,7 +21,7 @@ from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import UNNAMED, found_again, seen_objects
-from templates.scene.parts import DEEDS, parts_at, pixel_of_part
+from templates.scene.parts import DEEDS, parts_at, pixel_of_part, purposes
 from templates.scene.scene import Scene
 from templates.template import Template
 
@@ -107,6 +107,7 @@ class AffordParts(Template):
             label=_pair(mark, other),
             margin=np.full(n, _CLEARLY),
             outlier_probability=outliers(scene, found),
+            evidence={"parts_serve": purposes(parts, part)},
             traps={
                 "parts exchanged": _pair(other, mark),
                 "from top to bottom": _pair(*np.array(_MARKS)[upper[:, :2]].T),

@@ -71,6 +71,7 @@ class CameraManner(AboutPath):
             sigma=np.zeros_like(value),
             label=label,
             margin=np.array([one.margin for one in found], dtype=np.float64),
+            evidence={"round_the_middle_deg": value[:, 0].round(), "nearer": value[:, 1].round(2)},
             traps={"how the picture moves": np.array([_LIKE.get(one.label, "") for one in found], dtype=np.str_)},
         )
 

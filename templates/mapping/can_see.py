@@ -15,7 +15,7 @@ from templates.media import Box, Mark, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.elsewhere import on_mover
-from templates.scene.lines_of_sight import HIDDEN, SEEN, likely_seen_from_points, seen_from_points
+from templates.scene.lines_of_sight import HIDDEN, SEEN, likely_seen_from_points, seen_from_points, ways_to
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import Row, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
@@ -132,6 +132,10 @@ def _measured(scene: Scene, facts: PointAndObject, object: Row) -> Measured:
         sigma=np.zeros((len(facts), 1)),
         label=found,
         margin=np.full(len(facts), CLEARLY),
+        evidence={
+            "distance": ways_to(scene, facts.frame, facts.point_px, object).round(2),
+            "length_unit": np.full(len(facts), scene.length_unit),
+        },
         outlier_probability=1 - (1 - np.nan_to_num(doubt, nan=1.0)) * (1 - outliers(scene, object)),
         traps={"the camera sees it": np.full(len(facts), SEEN)},
     )

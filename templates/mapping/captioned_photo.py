@@ -118,6 +118,7 @@ class CaptionedPhoto(Template):
             sigma=sigma.reshape(n, photos * _STATEMENTS),
             label=np.array(_PHOTOS)[right],
             margin=margin_of_all(apart, np.ones_like(apart)),
+            evidence={"differences": value.round(2)},
             outlier_probability=1 - np.prod(1 - matters * doubt(scene, threes).reshape(matters.shape), axis=(1, 2)),
             traps={_TRAP: np.where(seems.sum(axis=1) == 1, np.array(_PHOTOS)[seems.argmax(axis=1)], "")},
         )

@@ -203,6 +203,7 @@ class AboutCaptions(Template):
             label=words_of(axis, found.second),
             margin=margin_of_all(np.abs(found.value), found.sigma),
             outlier_probability=1 - np.prod(1 - doubt(scene, facts), axis=1),
+            evidence={"differences": found.value.round(3)},
             traps={_PICTURED: words_of(axis, found.pictured), **exchanged},
         )
 

@@ -108,7 +108,7 @@ class CountOnSide(Counted):
             value=on_side[:, None],
             sigma=np.zeros((n, 1)),
             outlier_probability=1 - (1 - np.nan_to_num(front)) * (1 - np.minimum(np.bincount(row, wrong, n), 1)),
-            evidence={"name": facts.name, "side": facts.side},
+            evidence={"name": facts.name, "side": facts.side, "in_the_video": total},
             traps={_BY_CAMERA: as_camera, "on the other side": total - on_side, "on both sides": total},
         )
 

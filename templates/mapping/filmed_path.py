@@ -67,7 +67,14 @@ class AboutPath(Template):
             sigma=np.zeros((len(stories), 1)),
             label=np.array(labels, dtype=np.str_),
             margin=np.array([story.margin for story in stories], dtype=np.float64),
+            evidence={"story": np.array([_told(story) for story in stories], dtype=np.str_)},
         )
+
+
+def _told(story: Story) -> str:
+    """When each part begins and ends, and its motions."""
+    spans = zip(story.times_s, story.times_s[1:], story.parts, strict=False)
+    return "; ".join(f"{start:.1f} to {end:.1f} s {' with '.join(part)}" for start, end, part in spans)
 
 
 def video_of(fact: Mapping[str, Json]) -> tuple[Video]:

@@ -118,6 +118,7 @@ class FirstSeen(Template):
             why=first_reason(n, cases),
             value=sight,
             sigma=np.zeros((n, 3)),
+            evidence={"in_frame": 1 + sight},
             traps={
                 f"by the {'first' if self.at_end else 'last'} sight": order_labels(other.argsort(axis=1) + 1),
                 "the largest first": order_labels(largest.argsort(axis=1) + 1),

@@ -109,7 +109,7 @@ class FromObject(Template):
             label=np.array(_MARKS)[on.argmax(axis=1)],
             margin=margin_of_all(np.where(on, _BORDER_RAD - deviation, deviation - _BORDER_RAD), sigma),
             outlier_probability=1 - (1 - outliers(scene, anchor, *objects)) * (1 - front.outlier_probability),
-            evidence={"side": facts.side},
+            evidence={"side": facts.side, "bearings_deg": np.degrees(middle).round()},
             traps={
                 _CAMERAS[0]: _nearest(np.abs(from_side(from_camera, side))),
                 _CAMERAS[1]: _nearest(_in_photo(facts, side)),

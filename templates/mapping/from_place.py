@@ -106,7 +106,10 @@ class FromPlace(Template):
             value=np.column_stack([azimuth[:, j] - azimuth[:, i] for i, j in _PAIRS]),
             sigma=sigma,
             outlier_probability=1 - np.prod([1 - each for each in outliers], axis=0),
-            evidence={"angle_sigma_deg": np.degrees(sigma.max(axis=1)).round(2)},
+            evidence={
+                "angle_sigma_deg": np.degrees(sigma.max(axis=1)).round(2),
+                "to_the_right_deg": np.degrees(azimuth).round(1),
+            },
             traps={
                 "as photo 1 shows them": order_labels(in_photo + 1),
                 "from right to left": order_labels(order[:, ::-1] + 1),

@@ -65,7 +65,7 @@ class HowMany(Counted):
             why=found.why,
             value=found.shown.sum(axis=1, dtype=float)[:, None],
             sigma=np.zeros((len(facts), 1)),
-            evidence={"name": facts.name},
+            evidence={"name": facts.name, "most_in_one_frame": found.most, "sights": found.total},
             traps={"most in one frame": found.most, "counted again in every frame": found.total},
         )
 

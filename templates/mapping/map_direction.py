@@ -138,7 +138,12 @@ def _measured(scene: Scene, facts: FromObject, objects: list[Row]) -> Measured:
         value=angle[:, None],
         sigma=sigma[:, None],
         outlier_probability=outliers(scene, *objects),
-        evidence={"angle_sigma_deg": np.degrees(sigma).round(2)},
+        evidence={
+            "angle_sigma_deg": np.degrees(sigma).round(2),
+            "to_faced": np.column_stack([to_ahead.real, to_ahead.imag]).round(2),
+            "to_sought": np.column_stack([to_there.real, to_there.imag]).round(2),
+            "length_unit": np.full(len(facts), scene.length_unit),
+        },
         traps={name: (np.round(np.degrees(trap)) + 180) % 360 - 180 for name, trap in mistakes.items()},
     )
 

@@ -98,7 +98,7 @@ def _measured(scene: Scene, facts: FourObjects, objects: list[Row]) -> Measured:
         value=xy.reshape(len(facts), 2 * len(MARKS)),
         sigma=np.repeat(sigma, 2, axis=1),
         outlier_probability=plan.outlier_probability,
-        evidence={"largest_sigma_cells": sigma.max(axis=1).round(3)},
+        evidence={"largest_sigma_cells": sigma.max(axis=1).round(3), "right_ahead": plan.xy.round(2)},
     )
 
 

@@ -93,6 +93,7 @@ class PlaceAgain(Template):
             sigma=sigma,
             label=_named(travel),
             margin=margin_of_all(near[:, 1:] - near[:, :1], apart),
+            evidence={"travel_over_distance": travel.round(2)},
             traps={
                 _LARGEST_SHARE: _named(-share),
                 "looks most nearly the same way": _named(_turned(scene, pairs).reshape(n, k)),

@@ -251,6 +251,7 @@ class ViewFrom(Template):
             sigma=sigma,
             label=label,
             margin=margin(error, sigma),
+            evidence={"directions_deg": true[..., 0].round(), "headings_deg": true[..., 1].round()},
             traps={
                 name: _other(named(_off_deg(true, wrong[:, None]), _APART_DEG / 2), label)
                 for name, wrong in _mistaken(facts.arrow_deg).items()

@@ -21,7 +21,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.hiding import EACH, HIDDEN, HIDES, NEITHER, hiding
 from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
-from templates.scene.object_boxes import Row, outliers, range_to_boxes
+from templates.scene.object_boxes import Row, corners_cam, outliers, range_to_boxes
 from templates.scene.objects import SeenObjects, found_again, overlap, seen_objects
 from templates.scene.scene import Scene
 from templates.scene.stands import (
@@ -172,6 +172,7 @@ def _measured(scene: Scene, facts: RelatedTwo, a: Row, b: Row) -> Measured:
         "whether one lies straight below the other is not clear": relation == "",
     }
     said = _said(relation, facts.asked)
+    middles = [corners_cam(scene, frame, each)[0].mean(axis=1) for each in (a, b)]
     return Measured(
         why=first_reason(len(facts), cases),
         value=np.zeros((len(facts), 1)),
@@ -179,7 +180,12 @@ def _measured(scene: Scene, facts: RelatedTwo, a: Row, b: Row) -> Measured:
         label=said,
         margin=margin,
         outlier_probability=outliers(scene, a, b),
-        evidence={"relation": relation},
+        evidence={
+            "relation": relation,
+            "rise": np.einsum("ni,ni->n", scene.up_cam(frame)[0], middles[0] - middles[1]).round(3),
+            "distances": np.column_stack([range_to_boxes(scene, frame, each)[0] for each in (a, b)]).round(3),
+            "length_unit": np.full(len(facts), scene.length_unit),
+        },
         traps={name: _said(word, facts.asked) for name, word in mistakes.items()},
     )
 

@@ -100,7 +100,11 @@ class RoomArea(Template):
             sigma=every,
             label=label,
             margin=margin(error, np.repeat(every, len(MARKS), axis=1)),
-            evidence={"shown": shown.round(2), "relative_sigma": every[:, 0].round(4)},
+            evidence={
+                "shown": shown.round(2),
+                "relative_sigma": every[:, 0].round(4),
+                "walls_m": np.tile(np.round(walls, 2), (len(facts), 1)),
+            },
             traps={
                 "what one frame shows": one.round(1),
                 "the free floor alone": np.full(len(facts), (room.cells == 1).sum() * room.cell**2).round(1),

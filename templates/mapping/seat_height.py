@@ -130,7 +130,11 @@ class SeatHeight(Template):
             label=marks[which],
             margin=margin_of_all(np.where(seat, -off, np.where(upright, _SURE * sigma, off)), sigma),
             outlier_probability=1 - np.prod(1 - found.outlier_probability.reshape(shape), axis=1),
-            evidence={"height_m": height[np.arange(n), which].round(3)},
+            evidence={
+                "height_m": height[np.arange(n), which].round(3),
+                "heights_cm": (100 * height).round(),
+                "level": np.where(upright, "upright", "level"),
+            },
             traps={
                 "lowest in the picture": marks[facts.points_px[..., 1].argmax(axis=1)],
                 "lowest in the room": marks[np.nan_to_num(height, nan=np.inf).argmin(axis=1)],

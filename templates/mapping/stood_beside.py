@@ -124,6 +124,7 @@ class StoodBeside(Template):
             sigma=sigma,
             label=np.array(_NUMBERS)[nearest],
             margin=margin_of_all(difference, np.repeat(np.sqrt(2) * sigma.max(axis=1, keepdims=True), k - 1, axis=1)),
+            evidence={"gaps": gap.round(3), "length_unit": np.full(n, scene.length_unit)},
             traps={
                 _IN_PICTURE: _nearest(_apart_px(scene, frame, own, others)),
                 "seen last": _nearest(-latest),

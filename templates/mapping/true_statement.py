@@ -124,6 +124,7 @@ class TrueStatement(Template):
             label=number,
             margin=np.where(said == "", np.inf, np.abs(margin)).min(axis=1),
             outlier_probability=outliers(scene, *objects.T),
+            evidence={"for_each": np.clip(np.nan_to_num(margin), -99, 99).round(1)},
             traps={"as the boxes lie in the photo": by_picture},
         )
 

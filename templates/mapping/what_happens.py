@@ -105,6 +105,7 @@ class WhatHappens(Template):
             sigma=np.zeros_like(change),
             label=np.array(labels, dtype=np.str_),
             margin=np.array([one.margin for one in found], dtype=np.float64),
+            evidence={"change": change[:, 0].round(3)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:

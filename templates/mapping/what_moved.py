@@ -40,5 +40,5 @@ class WhatMoved(PointMoves):
             label=label,
             margin=np.fmin(point.margin, camera.margin),
             outlier_probability=point.outliers,
-            evidence=point.evidence,
+            evidence={**point.evidence, **camera.evidence},
         )

@@ -16,7 +16,7 @@ from templates.media import Box, Mark, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.elsewhere import on_mover
-from templates.scene.lines_of_sight import HIDDEN, SEEN, seen_from_points
+from templates.scene.lines_of_sight import HIDDEN, SEEN, seen_from_points, ways_to
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import found_again
@@ -108,6 +108,10 @@ class WhichCanSee(Template):
             label=marks[(words == wanted).argmax(axis=1)],
             margin=np.full(n, CLEARLY),
             outlier_probability=1 - np.prod(1 - doubt, axis=1) * (1 - outliers(scene, object)),
+            evidence={
+                "distances": ways_to(scene, frame, xy, object.repeat(len(_MARKS))).reshape(n, -1).round(2),
+                "length_unit": np.full(n, scene.length_unit),
+            },
             traps={"by the distance in the picture": marks[away.argmin(axis=1)]},
         )
 

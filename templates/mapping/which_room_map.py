@@ -129,6 +129,7 @@ def _measured(scene: Scene, facts: ObjectsOnMaps, objects: list[Row]) -> Measure
         label=_said(number, facts.asked),
         margin=margin(error, every),
         outlier_probability=plan.outlier_probability,
+        evidence={"right_ahead": plan.xy.round(2)},
         traps={name: np.where(facts.asked < 0, trap, "") for name, trap in mistakes.items()},
     )
 

@@ -90,6 +90,7 @@ class WhichStands(Template):
             label=np.array(_MARKS)[holds.argmax(axis=1)],
             margin=margin.min(axis=1),
             outlier_probability=outliers(scene, anchor, *objects),
+            evidence={"gaps": np.nan_to_num(gap).round(3), "length_unit": np.full(len(facts), scene.length_unit)},
             traps={
                 "overlaps most in the picture": np.where(
                     shared.max(axis=1) > 0, np.array(_MARKS)[shared.argmax(axis=1)], ""

@@ -192,7 +192,12 @@ class FasterCamera(Template):
             sigma=sigma[:, None],
             label=np.where(value > 0, "2", "1"),
             margin=margin,
-            evidence={"ratio": np.exp(value).round(3)},
+            evidence={
+                "ratio": np.exp(value).round(3),
+                "moved": np.column_stack([a.length, b.length]).round(3),
+                "seconds": np.column_stack([a.seconds, b.seconds]).round(2),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "faster in the picture": np.where(flow[1] > flow[0], "2", "1"),
                 "longer way": np.where(b.length > a.length, "2", "1"),

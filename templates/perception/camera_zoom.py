@@ -56,6 +56,7 @@ class CameraZoom(IntervalTemplate):
             sigma=(np.exp(ln) * sigma)[:, None],
             label=label,
             margin=margin,
+            evidence={"spread_percent": (100 * np.expm1(ln)).round(1)},
             traps={
                 "opposite direction": np.where(label == _IN, _OUT, np.where(label == _OUT, _IN, "")),
                 "no zoom noticed": np.where(label == _NOT, "", _NOT),

@@ -86,7 +86,12 @@ class ComesOrGoes(InTwoPhotos):
             label=_radially(share),
             margin=margin,
             outlier_probability=outliers(scene, object),
-            evidence={"way_over_distance": (found.length / before).round(3)},
+            evidence={
+                "way_over_distance": (found.length / before).round(3),
+                "distances": np.column_stack([before, after]).round(3),
+                "moved": found.length.round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "the camera's own motion": np.where(np.isnan(seems), "", _radially(seems)),
                 "reversed": np.where(np.abs(share) <= _CROSSING, "", _radially(-share)),

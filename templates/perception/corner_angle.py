@@ -94,7 +94,13 @@ class CornerAngle(Template):
             value=angle[:, None],
             sigma=sigma[:, None],
             outlier_probability=seen.outlier_probability,
-            evidence={"angle_deg": angle.round(1), "angle_in_photo_deg": in_photo.round(1)},
+            evidence={
+                "angle_deg": angle.round(1),
+                "angle_in_photo_deg": in_photo.round(1),
+                "lengths": length[..., 0].round(3),
+                "between_ends": np.linalg.norm(lines[:, 1] - lines[:, 0], axis=1).round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "the angle in the photo": _named(in_photo),
                 "the angle to the continued line": _named(180 - angle),

@@ -85,7 +85,11 @@ class DepthOrder(_AboutThreePoints):
             value=np.column_stack([each - each.mean(axis=1, keepdims=True) for each in (ranges, depths)]),
             sigma=np.column_stack([sigma, sigma]),
             outlier_probability=placed.outlier_probability,
-            evidence={"relative_sigma": sigma.max(axis=1).round(4)},
+            evidence={
+                "relative_sigma": sigma.max(axis=1).round(4),
+                "ranges": np.exp(ranges).round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "the lowest one in the picture": np.array(_MARKS)[from_below[:, 0]],
                 "lower in the picture": order_labels(from_below + 1),
@@ -135,7 +139,13 @@ class DepthsAtOnce(_AboutThreePoints):
             value=placed.log_range,
             sigma=sigma,
             outlier_probability=placed.outlier_probability,
-            evidence={"relative_sigma": sigma.max(axis=1).round(4)},
+            evidence={
+                "relative_sigma": sigma.max(axis=1).round(4),
+                "depths_m": np.exp(placed.log_depth).round(3),
+                "off_axis_deg": np.degrees(np.arccos(np.exp(np.minimum(placed.log_depth - placed.log_range, 0)))).round(
+                    1
+                ),
+            },
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Numbers:
@@ -208,7 +218,11 @@ class DepthAt(Template):
             value=depth[:, None],
             sigma=sigma[:, None],
             outlier_probability=seen.outlier_probability,
-            evidence={"relative_sigma": sigma.round(4)},
+            evidence={
+                "relative_sigma": sigma.round(4),
+                "range_m": seen.range.round(3),
+                "off_axis_deg": np.degrees(np.arccos(seen.xyz_cam[:, 2] / seen.range)).round(1),
+            },
             traps={
                 "distance in a straight line": (seen.range * metre).round(),
                 "x and y exchanged": (scene.surface(facts.frame, exchanged).xyz_cam[:, 2] * metre).round(),

@@ -164,6 +164,7 @@ class PointToDescribed(Template):
                 "name": facts.name,
                 "all_shown": _all_shown(facts, scene, found),
                 "all_whole": _all_whole(facts, scene, found),
+                "compared": length.round(3),
             },
             traps=_mistakes(facts, length, index),
         )  # fmt: skip

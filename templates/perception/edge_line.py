@@ -101,7 +101,7 @@ class EdgeLine(Template):
             label=label,
             margin=margin(distance, sigma),
             outlier_probability=outliers(scene, object),
-            evidence={"line_off_by_px": distance.min(axis=1).round(1)},
+            evidence={"line_off_by_px": distance.min(axis=1).round(1), "lines_off_px": distance.round(1)},
             traps=_mistakes(facts, best),
         )
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float64, Int64
+from scipy.spatial.transform import Rotation
 
 from action_mapping.naming import NamedMotion, agreed_rotation, agreed_translation
 from action_mapping.reading import read_motion
@@ -132,7 +133,7 @@ class CameraTurn(_NamedMotion):
             why=first_reason(len(facts), {"rotation of a photo is not known": ~np.isfinite(angle)}),
             value=np.degrees(angle)[:, None],
             sigma=np.degrees(np.hypot(sigma_rad, focal * angle))[:, None],
-            **_name(named),
+            **_name(named, pan_tilt_roll_deg=_pan_tilt_roll_deg(first, last)),
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
@@ -185,7 +186,7 @@ class CameraTravel(_NamedMotion):
             why=first_reason(len(facts), cases),
             value=offset.direction,
             sigma=np.repeat(offset.sigma_rad[:, None], 3, axis=1),
-            **_name(named),
+            **_name(named, right_down_ahead=offset.direction.round(2)),
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
@@ -223,13 +224,24 @@ def _up_sigma_rad(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Float64[np.
     return np.nan_to_num(scene.up_cam(frames)[1]).max(axis=1)
 
 
-def _name(named: NamedMotion) -> dict[str, Any]:
+def _pan_tilt_roll_deg(
+    first: Float64[np.ndarray, "n 4 4"], last: Float64[np.ndarray, "n 4 4"]
+) -> Float64[np.ndarray, "n 3"]:
+    """Pan to the right, tilt up and roll clockwise from the first to the last camera."""
+    turned = first[:, :3, :3].swapaxes(1, 2) @ last[:, :3, :3]
+    known = np.isfinite(turned).all(axis=(1, 2))
+    turned = np.where(known[:, None, None], turned, np.eye(3))
+    angles = Rotation.from_matrix(turned).as_euler("YXZ", degrees=True).reshape(-1, 3)
+    return np.where(known[:, None], angles, np.nan).round(1)
+
+
+def _name(named: NamedMotion, **components: np.ndarray) -> dict[str, Any]:
     """The columns of `Measured` about the name of a motion. A mixed motion has none."""
     pure = named.purity >= _MIN_PURITY
     return {
         "label": np.where(pure, named.name, ""),
         "margin": np.where(pure, named.margin, np.nan),
-        "evidence": {"not_named": named.reason, "named_in": named.basis, "purity": named.purity.round(2)},
+        "evidence": {"not_named": named.reason, "named_in": named.basis, "purity": named.purity.round(2), **components},
     }
 
 

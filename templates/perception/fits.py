@@ -132,7 +132,13 @@ class _ThroughGap(Template):
             value=value,
             sigma=sigma,
             outlier_probability=outliers(scene, *objects),
-            evidence={"width_by_gap": np.exp(value[:, 0]).round(4), "relative_sigma": sigma.max(axis=1).round(4)},
+            evidence={
+                "width_by_gap": np.exp(value[:, 0]).round(4),
+                "relative_sigma": sigma.max(axis=1).round(4),
+                "gap": gap.round(3),
+                "shorter_sides": depth.round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={name: _said(by < 0) for name, by in by_mistake.items()} | _misjudged(value < 0),
         )
 

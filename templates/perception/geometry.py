@@ -82,7 +82,12 @@ class RangeRatio(Template):
             value=value,
             sigma=np.column_stack([sigma, sigma]),
             outlier_probability=1 - (1 - a.outlier_probability) * (1 - b.outlier_probability),
-            evidence={"range_ratio": ratio.round(4), "relative_sigma": sigma.round(4)},
+            evidence={
+                "range_ratio": ratio.round(4),
+                "relative_sigma": sigma.round(4),
+                "ranges": np.column_stack([a.range, b.range]).round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "the lower one in the picture": np.where(facts.a_px[:, 1] > facts.b_px[:, 1], "1", "2"),
                 "divided the other way": (1 / ratio).round(2),
@@ -162,7 +167,12 @@ class RangeMetres(Template):
             value=np.log(seen.range)[:, None],
             sigma=sigma[:, None],
             outlier_probability=seen.outlier_probability,
-            evidence={"scale": np.full(len(facts), source), "relative_sigma": sigma.round(4)},
+            evidence={
+                "scale": np.full(len(facts), source),
+                "relative_sigma": sigma.round(4),
+                "depth_m": seen.xyz_cam[:, 2].round(3),
+                "off_axis_deg": np.degrees(np.arccos(seen.xyz_cam[:, 2] / seen.range)).round(1),
+            },
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Numbers:

@@ -101,6 +101,8 @@ class HeadingPoint(Template):
                 "direction_sigma_deg": np.degrees(offset.sigma_rad).round(2),
                 "turn_deg": np.degrees(turn).round(1),
                 "travel_over_distance": travel.round(3),
+                "right_deg": np.degrees(np.arctan2(offset.direction[:, 0], offset.direction[:, 2])).round(1),
+                "down_deg": np.degrees(np.arcsin(np.clip(offset.direction[:, 1], -1, 1))).round(1),
             },
         )
 

@@ -104,7 +104,7 @@ class HorizonLine(Template):
             sigma=sigma,
             label=label,
             margin=margin(error, sigma),
-            evidence={"line_off_by_deg": error.min(axis=1).round(2)},
+            evidence={"line_off_by_deg": error.min(axis=1).round(2), "lines_off_deg": error.round(1)},
             traps=traps | _misjudged_lines(elevation, [label, *traps.values()]),
         )
 
@@ -268,7 +268,7 @@ class UpArrow(Template):
             sigma=sigma,
             label=label,
             margin=margin(error, sigma),
-            evidence={"up_leans_deg": lean.round(1)},
+            evidence={"up_leans_deg": lean.round(1), "arrows_lean_deg": angles.round(1)},
             traps={
                 name: named(_turn_deg(angles, other[:, None]), _ARROW_DEG)
                 for name, other in _mistaken_leans(lean, camera, facts.from_px).items()

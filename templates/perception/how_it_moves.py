@@ -16,6 +16,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.camera_motion import path_margins
 from templates.scene.intervals import video_intervals
+from templates.scene.offsets import offsets
 from templates.scene.scene import Scene
 from templates.scene.shared_view import scene_distance
 from templates.scene.zooming import NO_ZOOM, VISIBLE_ZOOM, ln_magnification, posed
@@ -102,6 +103,10 @@ class HowItMoves(Template):
             sigma=sigma,
             label=label,
             margin=np.minimum(each.max(axis=1), 1e6),
+            evidence={
+                "largest_turn_deg": angle[:, 0].round(1),
+                "farthest_over_distance": _farthest(scene, pairs, distance, others.shape),
+            },
             traps={
                 "a turn taken for a way": np.where(label == _TURNS, _TRAVELS, ""),
                 "a way taken for a turn": np.where(label == _TRAVELS, _TURNS, ""),
@@ -133,3 +138,14 @@ def _zoom_margins(
     seen = np.where(np.abs(ln) >= VISIBLE_ZOOM, (np.abs(ln) - border) / sigma, -np.inf)
     unseen = np.where(np.abs(ln) <= NO_ZOOM, (border - np.abs(ln)) / sigma, -np.inf)
     return seen.max(axis=1, initial=-np.inf), unseen.min(axis=1, initial=np.inf)
+
+
+def _farthest(
+    scene: Scene, pairs: Int64[np.ndarray, "p 2"], distance: Float64[np.ndarray, "p"], shape: tuple[int, ...]
+) -> Float64[np.ndarray, "n"]:
+    """How far the camera gets from its first place, over the distance of the scene; NaN where unknown."""
+    if scene.path is None or scene.path.motion != "general":
+        return np.full(shape[0], np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        away = (offsets(scene, pairs).length / distance).reshape(shape)
+    return np.nan_to_num(away).max(axis=1).round(2)

@@ -84,7 +84,12 @@ class LongerSegment(Template):
             value=value[:, None],
             sigma=sigma[:, None],
             outlier_probability=seen.outlier_probability,
-            evidence={"length_ratio": np.exp(value).round(4), "relative_sigma": sigma.round(4)},
+            evidence={
+                "length_ratio": np.exp(value).round(4),
+                "relative_sigma": sigma.round(4),
+                "lengths": length.round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "longer in the picture": np.where(ratio_px > 0, "2", "1"),
                 "measured in the picture": np.exp(ratio_px).round(2),

@@ -166,7 +166,11 @@ class MarkAtPlace(Template):
             label=np.array(_MARKS)[right],
             margin=margin,
             outlier_probability=1 - (1 - start.outlier_probability) * np.prod(1 - wrong, axis=1),
-            evidence={"ratio": np.exp(log_ratio[row, right] + np.log(facts.ratio)).round(3)},
+            evidence={
+                "ratio": np.exp(log_ratio[row, right] + np.log(facts.ratio)).round(3),
+                "ratios": np.exp(log_ratio + np.log(facts.ratio)[:, None]).round(2),
+                "to_the_right_deg": (np.degrees(turn) + facts.angle_deg[:, None]).round(1),
+            },
             traps={name: _first_mark(which & others) for name, which in mistakes.items()},
         )
 

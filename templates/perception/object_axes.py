@@ -16,6 +16,7 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.object_facing import OneObject
 from templates.question import FormatName, Phrasing
+from templates.scene.attitude import attitude
 from templates.scene.headings import Axes, axes_of
 from templates.scene.misleading import misleading_first
 from templates.scene.object_boxes import Number, Row, fronts_of, outliers
@@ -84,7 +85,13 @@ class ObjectTilt(Template):
             label=_stance(tilt),
             margin=margin,
             outlier_probability=1 - (1 - outliers(scene, found)) * (1 - axes.outlier_probability),
-            evidence={"tilt_deg": tilt.round(1), "tilt_sigma_deg": sigma.round(1)},
+            evidence={
+                "tilt_deg": tilt.round(1),
+                "tilt_sigma_deg": sigma.round(1),
+                "against_photo_deg": against_photo.round(1),
+                "pitch_deg": attitude(scene, frame).pitch.round(1),
+                "roll_deg": attitude(scene, frame).roll.round(1),
+            },
             traps={
                 "against the edges of the photo": np.append(STANCES, "")[_nearest(against_photo)],
                 "perspective taken for tilt": np.full(len(facts), "tilted"),

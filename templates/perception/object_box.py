@@ -99,7 +99,7 @@ class ObjectBox(Template):
             value=value,
             sigma=np.column_stack([sigma, np.zeros((len(facts), 4))]),
             outlier_probability=outliers(scene, found),
-            evidence={"name": facts.object.name},
+            evidence={"name": facts.object.name, "centre_m": np.round(cam_from_box[:, :3, 3], 2)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Box3D:

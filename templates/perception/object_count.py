@@ -137,12 +137,18 @@ class CountInPhoto(Counted):
             value=np.array([len(some) for some in each], dtype=float).reshape(-1, 1),
             sigma=np.zeros((len(facts), 1)),
             outlier_probability=wrong.reshape(-1),
-            evidence={"name": facts.name},
+            evidence={"name": facts.name, "seen_at": _places(each)},
         )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """One photo."""
         return Phrasing(media=(Photo(frame=fact["frame"]),), values={"name": fact["name"]})
+
+
+def _places(each: list[SeenObjects]) -> Texts:
+    """Where they are, in pixels: the middles of their boxes."""
+    middles = [some.box_px.mean(axis=1).round().astype(int).tolist() for some in each]
+    return np.array([", ".join(f"[{x}, {y}]" for x, y in of_one) for of_one in middles], dtype=np.str_)
 
 
 def _any(each: list[SeenObjects], doubtful: Callable[[SeenObjects], np.ndarray]) -> Bool[np.ndarray, "n"]:

@@ -77,7 +77,11 @@ class ClosestObject(Template):
             label=np.array(_MARKS)[order[:, 0]],
             margin=margin,
             outlier_probability=outliers(scene, *objects),
-            evidence={"gap": gap.round(4)},
+            evidence={
+                "gap": gap.round(4),
+                "distances": value.round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "the lowest one in the picture": np.array(_MARKS)[box_px[:, :, 1, 1].argmax(axis=1)],
                 "the largest one in the picture": np.array(_MARKS)[areas_px(box_px).argmax(axis=1)],

@@ -18,7 +18,7 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing, Question
 from templates.scene.misleading import mixed
-from templates.scene.object_boxes import Row, longest_sides, outliers, upright_sides, volumes
+from templates.scene.object_boxes import Row, corners_cam, longest_sides, outliers, upright_sides, volumes
 from templates.scene.object_groups import ThreeObjects, areas_px, object_groups, stacked_boxes
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.scene import Scene
@@ -82,13 +82,18 @@ class ObjectSize(Template):
             "the size of an object is not known": ~np.isfinite(value) | ~np.isfinite(sigma),
             "the object is too small": size < _LEAST_CM,
         }
+        away = np.linalg.norm(corners_cam(scene, facts.object.frame, found)[0].mean(axis=1), axis=1)
         factors = {"a quarter of": 1 / 4, "half": 1 / 2, "twice": 2, "four times": 4}
         return Measured(
             why=first_reason(len(facts), cases),
             value=value[:, None],
             sigma=sigma[:, None],
             outlier_probability=outliers(scene, found),
-            evidence={"relative_sigma": sigma.round(4)},
+            evidence={
+                "relative_sigma": sigma.round(4),
+                "range_m": away.round(3),
+                "spans_deg": np.degrees(2 * np.arctan(size / (200 * away))).round(1),
+            },
             traps={
                 "height and width exchanged": _band(other),
                 **{f"{name} the size": _band(factor * size) for name, factor in factors.items()},
@@ -173,7 +178,11 @@ class ObjectVolume(Template):
             value=volume - volume.mean(axis=1, keepdims=True),
             sigma=sigma,
             outlier_probability=outliers(scene, *objects),
-            evidence={"relative_sigma": sigma.max(axis=1).round(4)},
+            evidence={
+                "relative_sigma": sigma.max(axis=1).round(4),
+                "volumes": np.exp(volume).round(4),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "the largest one in the picture": np.array(_MARKS)[in_picture.argmax(axis=1)],
                 "the longest one": np.array(_MARKS)[np.nan_to_num(longest).argmax(axis=1)],

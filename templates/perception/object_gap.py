@@ -84,7 +84,7 @@ class ObjectGap(Template):
             value=gap[:, None],
             sigma=np.hypot(sigma, gap * metre)[:, None],
             outlier_probability=outliers(scene, *objects),
-            evidence={"sigma_m": sigma.round(4)},
+            evidence={"sigma_m": sigma.round(4), "between_centres_m": between_centres.round(3)},
             traps={
                 "centre to centre": between_centres.round(2),
                 "from the camera to the first object": range_to_boxes(scene, frame, objects[0])[0].round(2),
@@ -179,7 +179,11 @@ class NearestObject(Template):
             label=np.array(_MARKS)[order[:, 0]],
             margin=margin_of_all(differences, np.hypot(ordered_sigma[:, 1:], ordered_sigma[:, :1])),
             outlier_probability=outliers(scene, *objects),
-            evidence={"difference": differences[:, 0].round(4)},
+            evidence={
+                "difference": differences[:, 0].round(4),
+                "gaps": gap.round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "nearest in the picture": np.array(_MARKS)[_gaps_px(facts).argmin(axis=1)],
                 "centre to centre": np.array(_MARKS)[between_centres.argmin(axis=1)],

@@ -83,7 +83,7 @@ class ObjectThere(Template):
             label=np.where(shown, "yes", "no"),
             margin=side_px / (4 * outline_sigma_px(scene)),
             outlier_probability=np.array([_doubt(scene, frame) for frame in facts.frame.tolist()]).reshape(-1),
-            evidence={"name": facts.name},
+            evidence={"name": facts.name, "largest_share_percent": (100 * area).round(2)},
             traps={
                 "overlooked": np.where(shown, "no", ""),
                 "guessed from the kind of room": np.where(shown, "", "yes"),

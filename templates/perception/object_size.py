@@ -84,7 +84,12 @@ class WiderObject(Template):
             value=value[:, None],
             sigma=sigma[:, None],
             outlier_probability=outliers(scene, *objects),
-            evidence={"width_ratio": np.exp(value).round(4), "relative_sigma": sigma.round(4)},
+            evidence={
+                "width_ratio": np.exp(value).round(4),
+                "relative_sigma": sigma.round(4),
+                "widths": np.column_stack([a.width, b.width]).round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={
                 "wider in the picture": np.where(in_picture > 0, "2", "1"),
                 "measured in the picture": np.exp(in_picture).round(2),

@@ -82,7 +82,11 @@ class FasterObject(Template):
             label=np.where(value > 0, "2", "1"),
             margin=margin,
             outlier_probability=outliers(scene, *objects),
-            evidence={"ratio": np.exp(value).round(3)},
+            evidence={
+                "ratio": np.exp(value).round(3),
+                "moved": np.column_stack([a.length, b.length]).round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps={"faster in the picture": np.where(np.diff(_shifts_px(facts))[:, 0] > 0, "2", "1")},
         )
 

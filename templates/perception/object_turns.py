@@ -69,7 +69,7 @@ class ObjectTurns(InTwoPhotos):
             label=_turned(turns.angle_deg),
             margin=margin,
             outlier_probability=outliers(scene, object),
-            evidence={"tilt_deg": turns.swing_deg.round(1)},
+            evidence={"tilt_deg": turns.swing_deg.round(1), "turned_deg": turns.angle_deg.round(1)},
             traps={
                 "the camera's own turn": np.where(np.isnan(turns.seen_deg), "", _turned(turns.seen_deg)),
                 "seen from below": np.where(size <= _NO_TURN_DEG, "", _turned(-turns.angle_deg)),

@@ -68,7 +68,11 @@ class CameraTilt(Template):
             why=first_reason(len(facts), cases),
             value=np.column_stack([held.roll, held.pitch, np.degrees(vfov)]),
             sigma=np.column_stack([held.roll_sigma, held.pitch_sigma, np.degrees(vfov_sigma)]),
-            evidence={"up_decided_by": decided_by, "up_sigma_deg": held.pitch_sigma.round(2)},
+            evidence={
+                "up_decided_by": decided_by,
+                "up_sigma_deg": held.pitch_sigma.round(2),
+                "up_in_camera": scene.up_cam(facts.frame)[0].round(3),
+            },
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer | Answers:

@@ -86,7 +86,12 @@ class PlaceInCamera(Template):
             value=xyz,
             sigma=np.hypot(xyz * relative[:, None], by_focal),
             outlier_probability=1 - (1 - a.outlier_probability) * (1 - doubt),
-            evidence={"relative_sigma": relative.round(4)},
+            evidence={
+                "relative_sigma": relative.round(4),
+                "distance": np.linalg.norm(xyz, axis=1).round(3),
+                "right_deg": np.degrees(np.arctan2(xyz[:, 0], xyz[:, 2])).round(1),
+                "down_deg": np.degrees(np.arctan2(xyz[:, 1], np.hypot(xyz[:, 0], xyz[:, 2]))).round(1),
+            },
         )
 
     def answer(self, format: FormatName, facts: MeasuredPlaces, measured: Measured) -> Answers:

@@ -91,7 +91,12 @@ class HigherPoint(Template):
             label=_which(higher),
             margin=margin,
             outlier_probability=1 - (1 - a.outlier_probability) * (1 - b.outlier_probability),
-            evidence={"rise": higher.round(4), "rise_sigma": sigma.round(4)},
+            evidence={
+                "rise": higher.round(4),
+                "rise_sigma": sigma.round(4),
+                "heights": np.column_stack([np.einsum("ni,ni->n", p.xyz_cam, up) for p in (a, b)]).round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
             traps=traps,
         )
 

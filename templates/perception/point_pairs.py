@@ -102,7 +102,7 @@ class PointPairs(Template):
             label=order_labels(mark + 1),
             margin=(_lead_px(facts.b_px, distance, mark) / sigma).min(axis=1),
             outlier_probability=np.minimum(points.outliers.reshape(count, _COUNT).sum(axis=1) / 2, 1.0),
-            evidence={"off_mark_px": near.max(axis=(1, 2)).round(2)},
+            evidence={"off_mark_px": near.max(axis=(1, 2)).round(2), "found_px": xy.round()},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:

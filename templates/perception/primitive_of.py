@@ -83,7 +83,11 @@ class PrimitiveOf(Template):
             label=best,
             margin=_margin(fits),
             outlier_probability=1 - (1 - outliers(scene, object)) * (1 - depth_outlier),
-            evidence={"misfit": np.sort(fits.misfit, axis=1)[:, 0].round(2), "second": second},
+            evidence={
+                "misfit": np.sort(fits.misfit, axis=1)[:, 0].round(2),
+                "second": second,
+                "second_misfit": np.sort(fits.misfit, axis=1)[:, 1].round(2),
+            },
             traps={
                 "the second best fit": second,
                 "every object taken for a box": np.full(len(facts), "cuboid"),

@@ -69,7 +69,12 @@ class PlaceDirection(Template):
             why=first_reason(len(facts), cases),
             value=offset.direction,
             sigma=np.repeat(offset.sigma_rad[:, None], 3, axis=1),
-            evidence={"direction_sigma_deg": np.degrees(offset.sigma_rad).round(2)},
+            evidence={
+                "direction_sigma_deg": np.degrees(offset.sigma_rad).round(2),
+                "to_the_right": (offset.length * offset.direction[:, 0]).round(3),
+                "ahead": (offset.length * offset.direction[:, 2]).round(3),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:

@@ -116,6 +116,7 @@ class SameObject(Template):
             label=np.array(_MARKS)[same.argmax(axis=1)],
             margin=margin_of_all(np.where(same, np.inf, distance), sigma),
             outlier_probability=outliers(scene, object),
+            evidence={"apart": distance.round(3), "length_unit": np.full(len(facts), scene.length_unit)},
             traps=_mistakes(facts, same),
         )
 

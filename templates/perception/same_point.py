@@ -1,7 +1,7 @@
 """L1/Relation/Correspondence: the same point in another photo; with `unanswerable`, also points outside that photo."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import ClassVar
 
@@ -96,7 +96,9 @@ class SamePoint(Template):
 
     def measure(self, facts: Correspondences, scene: Scene) -> Measured:
         """The pixel in photo 2, from confirmed matches or dense depth; or the label that the point lies outside."""
-        return corresponding_points(scene, facts.frame_a, facts.a_px, facts.frame_b)
+        found = corresponding_points(scene, facts.frame_a, facts.a_px, facts.frame_b)
+        shift = np.where((np.asarray(found.label) == "")[:, None], found.value - facts.a_px, np.nan)
+        return replace(found, evidence={**found.evidence, "shift_px": shift.round()})
 
     def answer(self, format: FormatName, facts: Correspondences, measured: Measured) -> Answers:
         """The pixel with a tolerance of 2 % of the diagonal; or the label "cannot be determined"."""

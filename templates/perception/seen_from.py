@@ -195,7 +195,12 @@ def _measured(
         value=seen.azimuth_rad[:, None],
         sigma=seen.sigma_rad[:, None],
         outlier_probability=outlier_probability,
-        evidence={"direction_sigma_deg": np.degrees(seen.sigma_rad).round(2)},
+        evidence={
+            "direction_sigma_deg": np.degrees(seen.sigma_rad).round(2),
+            "to_the_right": (seen.ground * np.sin(seen.azimuth_rad)).round(3),
+            "ahead": (seen.ground * np.cos(seen.azimuth_rad)).round(3),
+            "length_unit": np.full(len(frame), scene.length_unit),
+        },
         traps={name: (np.round(angle) + 180) % 360 - 180 for name, angle in traps.items()},
     )
 

@@ -144,7 +144,12 @@ def _measured(scene: Scene, facts: RelatedPair, a: Row, b: Row) -> Measured:
         label=said,
         margin=found.margin,
         outlier_probability=outliers(scene, a, b),
-        evidence={"relation": found.relation},
+        evidence={
+            "relation": found.relation,
+            "gap": np.nan_to_num(found.gap).round(3),
+            "rise": (rise * np.linalg.norm(apart, axis=1)).round(3),
+            "length_unit": np.full(len(facts), scene.length_unit),
+        },
         traps={name: _said(relation, facts.asked) for name, relation in mistakes.items()},
     )
 

@@ -74,7 +74,7 @@ class RollSide(Template):
             sigma=sigma[:, None],
             label=np.where(is_level, "level", side),
             margin=np.where(is_level, -ndtri(p_tilted), (roll - _BORDER_DEG) / sigma),
-            evidence={"pitch_deg": held.pitch.round(1)},
+            evidence={"pitch_deg": held.pitch.round(1), "roll_deg": held.roll.round(1)},
             traps={
                 "the rotation of the photo's content": np.where(is_level, "", opposite),
                 "every photo taken as level": np.where(is_level, "", "level"),
@@ -151,7 +151,7 @@ class TiltOrder(Template):
             sigma=sigma,
             label=_texts(order),
             margin=margin_of_all(step, np.hypot(sorted_sigma[:, 1:], sorted_sigma[:, :-1])),
-            evidence={"least_step_deg": step.min(axis=1).round(1)},
+            evidence={"least_step_deg": step.min(axis=1).round(1), "pitches_deg": pitch.round(1)},
             traps={"order of time": _texts(facts.frames.argsort(axis=1)), "order of roll": _texts(np.argsort(roll))},
         )
 

@@ -121,7 +121,7 @@ class WhichBox(Template):
             label=label,
             margin=margin(error, spread),
             outlier_probability=outliers(scene, found),
-            evidence={"box_off_by": error.min(axis=1).round(4)},
+            evidence={"box_off_by": error.min(axis=1).round(4), "boxes_off_percent": (100 * error).round(1)},
             traps=traps,
         )
 

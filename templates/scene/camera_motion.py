@@ -1,6 +1,6 @@
 """Whether the camera moves between two photos: by its path, by the static points, or by the edges of the picture."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64, Int64
@@ -84,7 +84,8 @@ def path_margins(scene: Scene, ends: Int64[np.ndarray, "n 2"], distance: Float64
 def _by_path(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
     assert scene.path is not None
     frames, row = np.unique(ends, return_inverse=True)
-    margins = path_margins(scene, ends, shared_views(scene, frames).distance[row.reshape(ends.shape)].min(axis=1))
+    distance = shared_views(scene, frames).distance[row.reshape(ends.shape)].min(axis=1)
+    margins = path_margins(scene, ends, distance)
     still = np.fmin(margins.keeps_direction, margins.keeps_place)
     if scene.path.motion == "rotation_only":
         still = np.full(len(ends), -np.inf)
@@ -94,7 +95,12 @@ def _by_path(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
         "the camera moves too little to decide": np.fmax(moves, still) <= 0,
     }
     angle, sigma = np.degrees(margins.angle_rad), np.degrees(margins.sigma_rad)
-    return _label(first_reason(len(ends), cases), angle, sigma, moves, still)
+    measured = _label(first_reason(len(ends), cases), angle, sigma, moves, still)
+    away = np.full(len(ends), np.nan)
+    if scene.path.motion == "general":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            away = (offsets(scene, ends).length / distance).round(2)
+    return replace(measured, evidence={"camera_turned_deg": angle.round(1), "camera_moved_over_distance": away})
 
 
 def _translation(

@@ -80,7 +80,7 @@ def likely_seen_from_points(scene: Scene, frame: Row, xy_px: Pixel, object: Row)
     """The same by few lines: what it leaves open is never sure, and it takes much less time."""
     found, views = np.full(len(frame), "", dtype="<U3"), depth_views(scene)
     sights = _sights(scene, frame, xy_px, object)
-    away = np.linalg.norm(np.maximum(np.abs(sights.eye_in_box) - sights.size / 2, 0), axis=1)
+    away = ways_to(scene, frame, xy_px, object)
     if views is None:
         return found
     with np.errstate(invalid="ignore"):
@@ -91,6 +91,12 @@ def likely_seen_from_points(scene: Scene, frame: Row, xy_px: Pixel, object: Row)
         rows = known[decide(to_middle, every)]  # the line to the middle of the box refuses most
         found[rows[_all(answer, views, sights.take(rows), 2, every)]] = answer
     return found
+
+
+def ways_to(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> Float64[np.ndarray, "n"]:
+    """Distance from the surface point at a pixel to the box of an object; NaN where unknown."""
+    sights = _sights(scene, frame, xy_px, object)
+    return np.linalg.norm(np.maximum(np.abs(sights.eye_in_box) - sights.size / 2, 0), axis=1)
 
 
 def _sights(scene: Scene, frame: Row, xy_px: Pixel, object: Row) -> _Sights:

@@ -3,7 +3,7 @@
 from functools import partial
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float64, Int64, Shaped
 from scipy import ndimage
 
 from experts.signals import Parts
@@ -46,6 +46,12 @@ def pixel_of_part(
     xy = np.round((np.column_stack([x, y])[rows] + 0.5) * scale - 0.5, 1)
     inside = np.flatnonzero(parts_at(scene, parts, np.full(_TRIED, frame), xy) == part)
     return np.asarray(xy[inside[0]]) if len(inside) else None
+
+
+def purposes(parts: Parts, part: Int64[np.ndarray, "n k"]) -> Shaped[np.ndarray, "n k"]:
+    """What each part is for, in words; "" where there is no part."""
+    words = [" or ".join(affords) or "something else" for affords in parts.affords]
+    return np.array([*words, ""], dtype=np.str_)[part]  # part -1: none
 
 
 def parts_at(scene: Scene, parts: Parts, frame: Frame, xy_px: Pixel) -> Int64[np.ndarray, "n"]:

@@ -230,6 +230,11 @@ class Scene(World):
         return np.nan if self.path is None else self.path.focal_relative_sigma
 
     @property
+    def length_unit(self) -> str:
+        """What evidence calls the unit of the path: "m", or "units" where it is not known in metres."""
+        return "units" if np.isnan(self.metre_relative_sigma) else "m"
+
+    @property
     def metre_relative_sigma(self) -> float:
         """Relative σ of a metre in path units; NaN where these are not metres."""
         if self.path is None or self.path.scale.kind != "metric":

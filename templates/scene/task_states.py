@@ -74,6 +74,11 @@ class TaskStates:
         before = np.concatenate([[0], np.cumsum(self.back)])
         return np.asarray(before[b + 1] > before[a])
 
+    def way_done_percent(self, frames: Int64[np.ndarray, "*n"]) -> Float64[np.ndarray, "*n"]:
+        """How much of its whole way in the episode the effector has gone, in whole percent."""
+        way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(self.at, axis=0), axis=1))])
+        return np.asarray((100 * way[np.maximum(self.rows(frames), 0)] / way[-1]).round())
+
     def far_from_finish(self) -> Bool[np.ndarray, "n"]:
         """Whether the effector is visibly elsewhere than where the last stage begins: of an object that it moves, much
         of the way is left."""

@@ -94,6 +94,7 @@ class BehindIt(Template):
             sigma=np.zeros_like(least),
             label=marks[hidden.argmax(axis=1)],
             margin=np.full(len(facts), _CLEARLY),
+            evidence={"hidden_percent": (100 * np.nan_to_num(least)).round()},
             outlier_probability=outliers(scene, anchor, *objects),
             traps={
                 "beside it in photo 1": np.where(

@@ -166,6 +166,7 @@ class BeyondFrame(Template):
             label=names[row, np.array([one.first for one in each], dtype=np.int64)],
             margin=np.array([one.margin for one in each], dtype=float),
             outlier_probability=outliers(scene, *objects.T),
+            evidence={"angle_deg": np.degrees([one.angle for one in each]).round(1)},
             traps={
                 name: np.where(which >= 0, names[row, which], "")
                 for name, which in zip(_MISTAKES, mistakes.T, strict=True)

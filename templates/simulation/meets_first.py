@@ -126,7 +126,12 @@ class MeetsFirst(Template):
             label=np.where(first_wins, *_MARKS),
             margin=margin,
             outlier_probability=1 - (1 - a.outlier_probability) * (1 - b.outlier_probability),
-            evidence={"expected_s": expected.round(2)},
+            evidence={
+                "expected_s": expected.round(2),
+                "way_px": np.column_stack([a.way_px, b.way_px]).round(1),
+                "px_per_s": np.column_stack([a.px_per_s, b.px_per_s]).round(1),
+                "each_s": np.column_stack([a.expected_s, b.expected_s]).round(2),
+            },
             traps={
                 "nearer to the line": np.where(a.way_px < b.way_px, *_MARKS),
                 "faster in the picture": np.where(a.px_per_s > b.px_per_s, *_MARKS),

@@ -108,6 +108,7 @@ class OrderForward(Template):
             "the camera moves otherwise between two photos": (mixed & shown).any(axis=1),
         }
         with np.errstate(divide="ignore", invalid="ignore"):
+            along = steps.along / mean[:, None]
             shortest = np.where(shown, steps.along, np.inf).argmin(axis=1)[:, None]
             value, sigma = (
                 np.take_along_axis(part, shortest, axis=1) / mean[:, None] for part in (steps.along, steps.sigma)
@@ -121,6 +122,10 @@ class OrderForward(Template):
             sigma=sigma,
             label=np.array(labels, dtype=np.str_),
             margin=np.fmin(margin, name_margin),
+            evidence={
+                "shortest_step": value[:, 0].round(2),
+                "along": _along(order, count, along),
+            },
             traps={"reversed": np.array(backwards, dtype=np.str_)},
         )
 
@@ -158,6 +163,16 @@ class OrderForward(Template):
             return None
         names = (*CameraTravel.names, *_TURNS)
         return {"frames_shuffled": rng.permutation(frames).tolist(), "motion": names[rng.integers(len(names))]}
+
+
+def _along(order: Int64[np.ndarray, "n k"], count: Int64[np.ndarray, "n"], steps: Float64[np.ndarray, "n s"]) -> Texts:
+    """How far along the motion each photo is, in mean steps, in the order in which they are shown."""
+    texts = []
+    for row, k, step in zip(order, count.tolist(), steps, strict=True):
+        places = np.empty(k)
+        places[row[:k]] = np.concatenate([[0.0], np.cumsum(step[: max(k - 1, 0)])])[:k]
+        texts.append(", ".join(f"{place:.2f}" for place in places.tolist()))
+    return np.array(texts, dtype=np.str_)
 
 
 @dataclass(frozen=True, kw_only=True)

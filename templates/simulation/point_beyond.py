@@ -149,6 +149,10 @@ class PointBeyond(Template):
             label=marks[first],
             margin=margin_of_all(steps, np.column_stack([spread, np.where(known, own, 1e-9)])),
             outlier_probability=1 - np.prod([1 - each for each in outliers], axis=0),
+            evidence={
+                "angles_deg": np.degrees(ways.angle).round(1),
+                "outside_deg": np.degrees(ways.beyond).round(1),
+            },
             traps={
                 "in the photo, next to the point": _least(np.where(outside, np.inf, ways.angle)),
                 "farther beyond the edge": _least(np.where((ways.past > 0) & np.isfinite(others), ways.angle, np.inf)),

@@ -1,6 +1,6 @@
 """L3/Sequential Planning/Route: in which order were these photos taken, given the first?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
 from typing import ClassVar
@@ -41,6 +41,11 @@ _LEGS = list(combinations(range(_SHUFFLED + 1), 2))
 """Pairs of photos; the first photo is 0."""
 _ROUTES = np.array([[{a, b} in map(set, pairwise((0, *order))) for a, b in _LEGS] for order in _ORDERS], dtype=float)
 """1 for each leg of the route from the first photo through each order."""
+
+
+def _in_words(legs: Sequence[float]) -> str:
+    """Distances of all pairs of photos: "1 to 2: 0.51"."""
+    return ", ".join(f"{a + 1} to {b + 1}: {length:.2f}" for (a, b), length in zip(_LEGS, legs, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +112,11 @@ class RouteOrder(Template):
             sigma=relative_sigma,
             label=_LABELS[shortest],
             margin=margins.min(axis=1),
-            evidence={"next_shortest_over_shortest": np.sort(relative, axis=1)[:, 1].round(3)},
+            evidence={
+                "next_shortest_over_shortest": np.sort(relative, axis=1)[:, 1].round(3),
+                "legs": np.array([_in_words(row) for row in leg.tolist()], dtype=np.str_),
+                "length_unit": np.full(len(facts), scene.length_unit),
+            },
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64, Int64
+from jaxtyping import Bool, Float64, Int64
 
 from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.chance import Chance
-from templates.columns import Json
+from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Photo
@@ -117,6 +117,7 @@ class RouteBlanks(Template):
             sigma=np.degrees(np.take_along_axis(sigma, largest, axis=1)),
             label=np.array(labels, dtype=np.str_),
             margin=margin_of_all(np.where(turns, border, np.inf), sigma),
+            evidence={"turns_deg": _degrees(legs_.turn_rad[:, 1:], turns)},
             traps={"mirrored": np.array([_mirrored(label) for label in labels], dtype=np.str_)},
         )
 
@@ -158,6 +159,12 @@ def _list_of(turn_rad: Float64[np.ndarray, "t"]) -> str:
     return _JOINED.join(
         _BACK if abs(turn) > _BEHIND_RAD else _RIGHT if turn > 0 else _LEFT for turn in turn_rad.tolist()
     )
+
+
+def _degrees(turn_rad: Float64[np.ndarray, "n t"], shown: Bool[np.ndarray, "n t"]) -> Texts:
+    """Turns in degrees, to the right, as texts: "88, -91"."""
+    each = zip(np.degrees(turn_rad), shown, strict=True)
+    return np.array([", ".join(f"{turn:.0f}" for turn in row[which].tolist()) for row, which in each], dtype=np.str_)
 
 
 def _mirrored(label: str) -> str:

@@ -143,6 +143,7 @@ class RouteOnMap(Template):
             label=np.array(number, dtype=np.str_),
             margin=np.array(margin),
             outlier_probability=outliers(scene, object),
+            evidence={"lengths_m": np.array(lengths).round(2)},
             traps={name: traps[:, k] for k, name in enumerate(_TRAPS)},
         )
 

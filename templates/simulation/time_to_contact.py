@@ -117,7 +117,12 @@ class TimeToContact(Template):
             label=label,
             margin=margin(error, np.repeat(sigma[:, None], len(MARKS), axis=1)),
             outlier_probability=outliers,
-            evidence={"seconds": time.round(2), "relative_sigma": sigma.round(4)},
+            evidence={
+                "seconds": time.round(2),
+                "relative_sigma": sigma.round(4),
+                "other_s": other.round(2),
+                **_way(scene, motion, last, facts.point_px),
+            },
             traps=traps,
         )
 
@@ -151,6 +156,16 @@ def _arrival(
         turned = np.tan(aside) * motion.sigma_rad
         sigma = np.sqrt(seen.range_relative_sigma**2 + motion.relative_sigma**2 + turned**2)
     return time, sigma, seen.outlier_probability
+
+
+def _way(
+    scene: Scene, motion: SteadyMotion, frame: Int64[np.ndarray, "n"], xy_px: Float64[np.ndarray, "n 2"]
+) -> dict[str, np.ndarray]:
+    """How far the camera has to go until it is level with points, and how fast it is; as evidence."""
+    speed = np.linalg.norm(motion.velocity_cam, axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ahead = np.einsum("ni,ni->n", scene.surface(frame, xy_px).xyz_cam, motion.velocity_cam) / speed
+    return {"way": ahead.round(3), "speed": speed.round(3), "length_unit": np.full(len(frame), scene.length_unit)}
 
 
 def _drawn(scene: Scene, rng: np.random.Generator, count: int) -> PointAhead:

@@ -133,7 +133,11 @@ class ViewIf(Template):
             label=inside[:, 0],
             margin=margin,
             outlier_probability=np.where(there, outliers, 0.0),
-            evidence={"beyond_border_deg": np.degrees(-angle[:, 0]).round(1)},
+            evidence={
+                "beyond_border_deg": np.degrees(-angle[:, 0]).round(1),
+                "inside_deg": np.nan_to_num(np.degrees(angle)).round(1),
+                "turns_deg": _turns(facts),
+            },
             traps={"turned to the other side": inside[:, 1]},
         )
 

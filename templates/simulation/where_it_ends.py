@@ -168,6 +168,10 @@ class WhereItEnds(Template):
             sigma=sigma,
             label=number,
             margin=margin(error, sigma),
+            evidence={
+                "end_m": np.column_stack([(end := _end(facts.steps)).real, end.imag]).round(2),
+                "off_m": error.round(2),
+            },
             traps={
                 name: named(np.nan_to_num(np.abs(plan - end[:, None]) / unit[:, None], nan=np.inf), _OFF)
                 for name, end in ends.items()

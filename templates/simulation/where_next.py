@@ -95,7 +95,11 @@ class WhereNext(Template):
             value=found,
             sigma=np.repeat(places.sigma_px[:, -1:], 2, axis=1),
             outlier_probability=places.outlier_probability,
-            evidence={"way_px": way.round(1), "off_px": off.round(2)},
+            evidence={
+                "way_px": way.round(1),
+                "off_px": off.round(2),
+                "moved_px": (places.xy_px[:, -2] - places.xy_px[:, 0]).round(),
+            },
         )
 
     def answer(self, format: FormatName, facts: MovingPoint, measured: Measured) -> Answers:

@@ -80,6 +80,7 @@ class DoneYet(Template):
             sigma=np.where(margin > 0, change / np.maximum(margin, 1e-9), 1 / 3)[:, None],
             label=np.where(done, "yes", "no"),
             margin=np.where(early & ~ends, margin, np.inf),
+            evidence={"change_seen": change.round(1), "way_done_percent": states.way_done_percent(facts.frame)},
             traps={
                 "the attempt was taken for a success": np.where(ends & (success is False), "yes", ""),
                 "what is left was overlooked": np.where(early & ~ends, "yes", ""),

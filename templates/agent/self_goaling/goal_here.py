@@ -108,6 +108,7 @@ class GoalHere(Template):
             value=area[:, None] / photo_px,
             sigma=(4 * side_px * sigma_px / photo_px)[:, None],
             label=facts.task,
+            evidence={"shown_percent": (100 * area / photo_px).round(2)},
             margin=side_px / (4 * sigma_px),
             outlier_probability=np.full(len(facts), doubt),
         )

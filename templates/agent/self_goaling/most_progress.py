@@ -86,6 +86,7 @@ class MostProgress(Template):
             sigma=(change / margin)[:, None],
             label=label,
             margin=margin,
+            evidence={"change_seen": change.round(1), "way_done_percent": states.way_done_percent(facts.frames)},
             traps={
                 "shown last": np.where(label == str(_PHOTOS), "", str(_PHOTOS)),
                 "shows the least progress": (1 + facts.frames.argmin(axis=1)).astype(np.str_),

@@ -113,6 +113,7 @@ class StepsAndDone(Template):
         return Measured(
             why=np.where(why == "", first_reason(len(facts), cases), why),
             value=change[:, None],
+            evidence={"change_seen": change.round(1), "way_done_percent": states.way_done_percent(facts.frames)},
             sigma=np.where(margin > 0, change / np.maximum(margin, 1e-9), 1 / 3)[:, None],
             label=np.array(
                 [f"{a}{b}{int(end)}" for a, b, end in zip(*letters, ends.tolist(), strict=True)], dtype=np.str_

@@ -18,7 +18,7 @@ from templates.scene.scene import Scene
 from templates.scene.task_states import task_states
 from templates.scene.task_steps import begun, clear_starts, margin_of_starts, why_not_this_task
 from templates.scene.task_words import instruction_of, joined_words, steps_of
-from templates.simulation.progress.next_step import AmongSteps, named
+from templates.simulation.progress.next_step import AmongSteps, before_and_after, named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,7 @@ class MissingStep(AmongSteps):
             sigma=np.zeros((len(facts), 1)),
             label=named(scene, first),
             margin=np.minimum(margin, margin_of_starts(scene, states, first)),
+            evidence=before_and_after(scene, first, first + 1),
             traps={
                 "the step after": named(scene, np.where(first >= 0, first + 1, -1)),
                 "the step before": named(scene, first - 1),

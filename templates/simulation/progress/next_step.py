@@ -92,6 +92,7 @@ class NextStep(AmongSteps):
             sigma=np.zeros((len(facts), 1)),
             label=named(scene, step),
             margin=margin_of_starts(scene, states, step),
+            evidence=before_and_after(scene, step, step + 1),
             traps={
                 "step after next": named(scene, np.where(step >= 0, step + 1, -1)),
                 "step already done": named(scene, step - 1),
@@ -111,6 +112,14 @@ def named(scene: Scene, step: Int64[np.ndarray, "n"]) -> Texts:
     steps = np.array([*steps_of(scene), ""])
     last = len(steps) - 1
     return np.asarray(steps[np.where((step >= 0) & (step < last), step, last)], dtype=np.str_)
+
+
+def before_and_after(scene: Scene, first: Int64[np.ndarray, "n"], after: Int64[np.ndarray, "n"]) -> dict[str, Texts]:
+    """As evidence: the steps that are done before `first`, and those that are left from `after` on."""
+    steps = steps_of(scene)
+    done = ["; ".join(steps[: max(k, 0)]) or "nothing" for k in first.tolist()]
+    left = ["; ".join(steps[max(k, 0) :]) or "nothing" for k in after.tolist()]
+    return {"done": np.array(done, dtype=np.str_), "left": np.array(left, dtype=np.str_)}
 
 
 def _steps(facts: Facts) -> Texts:

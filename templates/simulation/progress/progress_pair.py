@@ -89,7 +89,7 @@ class ProgressPair(Template):
             "the photos are not in order of time": facts.frames[:, 0] >= facts.frames[:, 1],
             "something else changes between the photos": (facts.change != "") & (facts.change != words),
         }
-        why = first_reason(len(facts), cases)
+        why, done = first_reason(len(facts), cases), states.way_done_percent(facts.frames)
         window = np.round(np.diff(known, axis=1)[:, 0] / self.thinned).astype(np.int64)
         return Measured(
             why=np.where(why == "", why_no_progress(states, facts.frames), why),
@@ -98,6 +98,8 @@ class ProgressPair(Template):
             label=np.where(facts.inverse, "1", "2"),
             margin=margin,
             evidence={
+                "change_seen": change.round(1),
+                "way_done_percent": np.where(facts.inverse[:, None], done[:, ::-1], done),
                 "suite": np.full(len(facts), "spatiallogic"),
                 "window": window,
                 "direction": np.where(facts.inverse, "inverse", "forward"),

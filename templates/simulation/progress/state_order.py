@@ -48,6 +48,7 @@ class StateOrder(MostProgress):
             sigma=(change / np.maximum(margin, 1e-9))[:, None],
             label=order_labels(1 + order),
             margin=margin,
+            evidence={"change_seen": change.round(1), "way_done_percent": states.way_done_percent(facts.frames)},
             traps={"as shown": np.full(len(facts), "1 2 3 4"), "reversed": order_labels(1 + order[:, ::-1])},
         )
 

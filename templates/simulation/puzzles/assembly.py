@@ -87,6 +87,11 @@ class Assembly(DrawnChoice):
         """The pieces, turned."""
         return _laid_out(_read(row["pieces"]))
 
+    def working(self, row: Row) -> str:
+        """Numbers of squares."""
+        sizes = [len(piece) for piece in _read(row["pieces"])]
+        return f"{' + '.join(map(str, sizes))} = {sum(sizes)}"
+
     def mistakes(self, row: Row) -> Sequence[tuple[str, str]]:
         """One piece exchanged, or two."""
         pieces, others = _read(row["pieces"]), _read(row["exchanged"])

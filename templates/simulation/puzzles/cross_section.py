@@ -135,6 +135,12 @@ class CrossSection(DrawnChoice):
         """The corners of the cut."""
         return _text(_true_shape(row["solid"], row["parts"], _corners_of(row["plane"])))
 
+    def working(self, row: Row) -> str:
+        """Sides of the cut in order, in edges of the solid."""
+        corners = np.array(_true_shape(row["solid"], row["parts"], _corners_of(row["plane"])))
+        sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+        return ", ".join(f"{side:.2f}" for side in sides)
+
     def mistakes(self, row: Row) -> Sequence[tuple[str, str]]:
         """Cuts of the same solid with other planes; the cut as it looks in the drawing."""
         drawn = [plane == row["plane"] for plane in row["others"]]

@@ -94,6 +94,12 @@ class CubeMoves(Puzzle):
         (right,) = leading(state_of(row["start"]), state_of(row["goal"]), sequences)
         return moves_text(sequences[right])
 
+    def working(self, row: Row) -> str:
+        """The states after each move of the solution."""
+        states = after(state_of(row["start"]), moves_of(self.solution(row)))
+        assert states is not None
+        return "; ".join(map(text_of, states))
+
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
         """The four sequences."""
         rows = facts.to_json()

@@ -68,6 +68,11 @@ class CubeNet(DrawnChoice):
         """Colour and arrow of the top, right and front face."""
         return views(row)[int(row["hold"])]
 
+    def working(self, row: Row) -> str:
+        """Colours that end up opposite each other."""
+        faces = {normal: _COLOURS[_WORDS.index(letter)] for normal, (letter, _) in _faces(row).items()}
+        return ", ".join(f"{faces[normal]} and {faces[_minus(normal)]}" for normal in SEEN)
+
     def mistakes(self, row: Row) -> Sequence[tuple[str, str]]:
         """Cubes that no way to hold the folded one shows: mirrored, an arrow turned, or with a face from the
         other side."""

@@ -95,6 +95,20 @@ def distances(state: State, most: int) -> Mapping[State, int]:
     return found
 
 
+def shortest_way(start: State, goal: State) -> list[State]:
+    """States from start to goal by the fewest moves (breadth first)."""
+    before: dict[State, State] = {start: start}
+    reached = [start]
+    while goal not in before:
+        new = [(following, state) for state in reached for _, following in moves_from(state) if following not in before]
+        before |= dict(new)
+        reached = [*dict(new)]
+    way = [goal]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return way[::-1]
+
+
 def cubes_in(state: State) -> str:
     """The cubes: row by row from the front, columns from the left, each from below."""
     return "".join(column for row in state for column in row)

@@ -24,6 +24,7 @@ from templates.simulation.puzzles.cube_state import (
     place_of,
     recoloured,
     sheet_of,
+    shortest_way,
     state_of,
     text_of,
 )
@@ -80,6 +81,10 @@ class FewestMoves(Puzzle):
         """The number."""
         start, goal = state_of(row["start"]), state_of(row["goal"])
         return str(distances(recoloured(start, start), max(self.moves))[recoloured(goal, start)])
+
+    def working(self, row: Row) -> str:
+        """The states of a shortest way."""
+        return "; ".join(map(text_of, shortest_way(state_of(row["start"]), state_of(row["goal"]))))
 
     def measure(self, facts: Facts, world: Procedural) -> Measured:
         """The numbers; traps are those of who counts the cubes that are elsewhere, or by how far they are."""

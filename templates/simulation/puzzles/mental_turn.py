@@ -73,6 +73,12 @@ class TurnedShape(DrawnChoice):
         """The cells and the rotation."""
         return _text(_shape(row), int(row["turn"]))
 
+    def working(self, row: Row) -> str:
+        """How many cells there are in each slice along the three directions."""
+        cells = np.array(row["cells"])
+        counts = [np.bincount(cells[:, axis] - cells[:, axis].min()) for axis in range(cells.shape[1])]
+        return "; ".join(", ".join(map(str, count.tolist())) for count in counts if len(count) > 1)
+
     def mistakes(self, row: Row) -> Sequence[tuple[str, str]]:
         """Mirror images, and shapes with one cell elsewhere, in various rotations."""
         return [*islice(self._mistakes(row), 12)]

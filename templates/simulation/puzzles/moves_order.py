@@ -22,6 +22,7 @@ from templates.simulation.puzzles.cube_state import (
     drawn_state,
     first_alike,
     moves_from,
+    moves_in_words,
     sheet_of,
     state_of,
     text_of,
@@ -85,6 +86,14 @@ class MovesOrder(Puzzle):
         """The only order in which each state comes from the one before by one move."""
         (order,) = possible_orders(_states(row))
         return order_label([k + 1 for k in order])
+
+    def working(self, row: Row) -> str:
+        """The moves between the states in order."""
+        states = _states(row)
+        (order,) = possible_orders(states)
+        ordered = [states[0], *(states[k] for k in order)]
+        moves = [next(move for move, after in moves_from(a) if after == b) for a, b in pairwise(ordered)]
+        return moves_in_words(moves)
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
         """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out."""

@@ -90,6 +90,13 @@ class PaperFold(DrawnChoice):
         size, folds, holes = _read(row)
         return _text(size, punched(size, folds, holes))
 
+    def working(self, row: Row) -> str:
+        """The holes after each fold is undone, the last one first."""
+        size, folds, holes = _read(row)
+        through = punched(size, folds, holes)
+        stages = [sorted({places(size, folds[:k])[cell] for cell in through}) for k in range(len(folds), 0, -1)]
+        return "; then ".join(" ".join(f"[{x}, {y}]" for x, y in cells) for cells in stages)
+
     def mistakes(self, row: Row) -> Sequence[tuple[str, str]]:
         """Unfolded too little or in the wrong direction; a hole moved, forgotten or added."""
         right = self.solution(row)

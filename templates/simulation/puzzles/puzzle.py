@@ -58,6 +58,10 @@ class Puzzle(Template):
     def solution(self, row: Row) -> str:
         """The solution."""
 
+    def working(self, row: Row) -> str:
+        """The intermediate results that lead to the solution, as evidence; by default none."""
+        return ""
+
     @abstractmethod
     def shown(self, row: Row) -> tuple[Sheet, ...]:
         """The drawings of the puzzle."""
@@ -74,9 +78,16 @@ class Puzzle(Template):
 
     def measure(self, facts: Facts, world: Procedural) -> Measured:
         """The solutions, which are certain."""
-        solutions = np.array([self.solution(row) for row in facts.to_json()], dtype=np.str_)
+        rows = facts.to_json()
         zero, sure = np.zeros((len(facts), 1)), np.full(len(facts), np.inf)
-        return Measured(why=np.full(len(facts), ""), value=zero, sigma=zero, label=solutions, margin=sure)
+        return Measured(
+            why=np.full(len(facts), ""),
+            value=zero,
+            sigma=zero,
+            label=np.array([self.solution(row) for row in rows], dtype=np.str_),
+            margin=sure,
+            evidence={"working": np.array([self.working(row) for row in rows], dtype=np.str_)},
+        )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
         """The solution."""

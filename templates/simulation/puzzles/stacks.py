@@ -62,6 +62,11 @@ class StackView(DrawnChoice):
         """The height of what is seen in each column, from the left."""
         return _view(_heights(row), str(row["side"]))
 
+    def working(self, row: Row) -> str:
+        """The heights of the columns that lie behind each other, from the left as one sees them."""
+        lines = _from_side(_heights(row), str(row["side"])).T.tolist()
+        return "; ".join(", ".join(map(str, line)) for line in lines)
+
     def mistakes(self, row: Row) -> Sequence[tuple[str, str]]:
         """Mirrored, from another side, or one column higher or lower."""
         right = self.solution(row)
@@ -114,6 +119,11 @@ class StackCount(Puzzle):
     def solution(self, row: Row) -> str:
         """The number."""
         return str(sum(map(sum, _heights(row))))
+
+    def working(self, row: Row) -> str:
+        """The heights of the columns, and what is hidden."""
+        rows = "; ".join(" + ".join(map(str, line)) for line in _heights(row))
+        return f"{rows}; {_hidden(_heights(row))} of all are hidden"
 
     def measure(self, facts: Facts, world: Procedural) -> Measured:
         """The numbers; traps are those of who counts what is seen alone."""

@@ -80,6 +80,14 @@ class StandsOrFalls(Puzzle):
         """stays | left | right."""
         return outcome(_boxes(row)) or ""
 
+    def working(self, row: Row) -> str:
+        """For each box above the first: the centre of mass of it and all above, and what it lies on."""
+        boxes, texts = _boxes(row), []
+        for k in range(1, len(boxes)):
+            low, high = _contact(boxes, k)
+            texts.append(f"from box {k + 1} up {_centre(boxes, range(k, len(boxes))):.2f} over {low} to {high}")
+        return "; ".join(texts)
+
     def measure(self, facts: Facts, world: Procedural) -> Measured:
         """What the tower does; traps are those of who looks at one box at a time."""
         towers = [_boxes(row) for row in facts.to_json()]
