@@ -3,13 +3,13 @@ and by imitated experts.
 
     python -m benchmarks.facts_in_rooms OUT [ROOMS]
 
-Each room is sixteen clips: two furnished rooms, for all templates; the same with a camera that goes round the table,
+Each room is seventeen clips: two furnished rooms, for all templates; the same with a camera that goes round the table,
 for what things hide; with small objects that lean, for their tilt; a camera that stands, goes and turns, for its
 motion; one that tilts and rolls, for gravity; two that move in several ways, for stories and manners; one that goes
 along with a crate, one that comes out from behind a board, and one that wanders about, for the other manners; one
 that turns all round, for the area of a room; crates that slide about, for the motion of objects; crates that move one
-after the other, and some that meet, for what happens; a camera that goes straight on, and crates that do so before a
-camera on a tripod, for what comes next.
+after the other, and some that meet, for what happens; a cart that carries a crate along; a camera that goes straight
+on, and crates that do so before a camera on a tripod, for what comes next.
 
 Answers to exact signals are compared with the independent evaluators of `tests/templates`. Those to imitated experts
 (1 px borders, 10 % missed, 3 % confused names, depth 3 %, scale 2 %, fronts 10° and 5 % flipped) are compared with the
@@ -117,6 +117,7 @@ CLIPS: Mapping[str, tuple[Callable[[int], RenderedScene], tuple[str, ...]]] = {
     "wandering": (test_motion_stories_in_rooms.wandering, _MANNER),
     "staged": (staged_rooms.staged, ("L2/Understanding/Motion Understanding/what_happens",)),
     "meeting": (staged_rooms.meeting_room, ("L2/Understanding/Motion Understanding/what_happens",)),
+    "carrying": (staged_rooms.carrying_room, ("L2/Understanding/Relation Understanding/moves_along",)),
     "turning": (along(camera_paths.around), ("L2/Memory/Cognitive Map/room_area",)),
     "busy": (busy, ("L1/Motion/Allo",)),
     "driving": (along(camera_paths.driving), ("L3/Causal Reasoning/Dynamics/time_to_contact",)),

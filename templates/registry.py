@@ -103,6 +103,7 @@ TEMPLATES = Registry(
         "use_of": "templates.mapping.use_of:UseOf",
         "which_stands": "templates.mapping.which_stands:WhichStands",
         "true_statement": "templates.mapping.true_statement:TrueStatement",
+        "moves_along": "templates.mapping.moves_along:MovesAlong",
         "relation_of": "templates.mapping.relation_of:RelationOf",
         "from_place": "templates.mapping.from_place:FromPlace",
         "from_object": "templates.mapping.from_object:FromObject",

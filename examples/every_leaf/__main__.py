@@ -22,7 +22,7 @@ from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.furnished_paths import PathKind
 from spatial_engine.rendering.push_and_pull import open_drawer, push
 from spatial_engine.rendering.rooms import random_room
-from spatial_engine.rendering.staged_rooms import busy_room, crossing_room, leaning, staged
+from spatial_engine.rendering.staged_rooms import busy_room, carrying_room, crossing_room, leaning, staged
 from templates.ability import LEAVES
 from templates.generate import ask_clip, ask_puzzles
 from templates.registry import create_templates
@@ -50,6 +50,7 @@ def rooms() -> Iterator[RenderedScene]:
     yield furnished_room(rng, frames=24, width_px=WIDTH_PX, height_px=HEIGHT_PX, round_objects=True)
     yield from (busy_room(seed, width_px=WIDTH_PX) for seed in (1, 2, 3))
     yield staged(4, width_px=WIDTH_PX)
+    yield from (carrying_room(seed, width_px=WIDTH_PX) for seed in (1, 2))
     yield crossing_room(0, width_px=WIDTH_PX, racing=True)
     for path in (around, driving):
         yield random_room(np.random.default_rng(1), frames=36, width_px=WIDTH_PX, height_px=HEIGHT_PX, path=path)

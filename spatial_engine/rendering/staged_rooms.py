@@ -1,5 +1,6 @@
 """Rooms in which something special is arranged: small objects that lean, crates that slide about, a camera that follows
-a crate, or one that comes out from behind a board, and crates that meet or pass between others."""
+a crate, or one that comes out from behind a board, crates that meet or pass between others,
+and crates that carry others."""
 
 from dataclasses import replace
 
@@ -163,3 +164,38 @@ def meeting_room(seed: int, frames: int = 48, width_px: int = 160) -> RenderedSc
             crate_along(name, (at, depth), (at, depth)) for name, at in (("stool", left), ("speaker", left + 1.1))
         ]
     return replace(scene, moving_boxes=tuple(moving))
+
+
+def carrying_room(seed: int, frames: int = 48, width_px: int = 160) -> RenderedScene:
+    """A room before a camera on a tripod in which a cart carries a crate along; or drives beside another one, or past
+    it."""
+    rng, kind = np.random.default_rng(seed), seed % 4
+    scene = _travelled(rng, {}, frames, width_px, 2.4)
+    camera, t = scene.world_from_cam[0], np.clip(np.linspace(-0.1, 1.1, frames), 0, 1)
+    ahead, right = (camera[:2, axis] / np.linalg.norm(camera[:2, axis]) for axis in (2, 0))
+    way = rng.choice([-1, 1]) * rng.uniform(0.9, 1.2) * (t - 0.5)
+    bend = rng.uniform(-0.4, 0.4) * t**2
+    yaw_deg = np.degrees(np.arctan2(right[1], right[0])) + rng.uniform(-40, 40) * t
+    depth = rng.uniform(2.1, 2.5)
+
+    def moved(name: str, size: tuple[float, float, float], aside: np.ndarray, away: np.ndarray, z: float) -> MovingBox:
+        feet = camera[:2, 3] + np.outer(aside, right) + np.outer(away, ahead)
+        return sliding(replace(_crate(name, rng), size_m=size), np.c_[feet, np.full(frames, z)], yaw_deg)
+
+    height = rng.uniform(0.25, 0.35)
+    cart = moved("cart", (0.5, 0.4, height), way, depth + bend, 0.01)
+    load, still = (0.25, 0.25, rng.uniform(0.2, 0.3)), np.zeros(frames)
+    if kind == 2:
+        other = moved("box", load, way + rng.choice([-0.55, 0.55]), depth + bend, 0.01)
+        other = replace(other, world_from_box=_beside(cart, other))
+    elif kind == 3:
+        other = moved("box", load, -way, depth + 0.6 + still, 0.01)
+    else:
+        other = moved("box", load, way, depth + bend, 0.01 + height)
+    return replace(scene, moving_boxes=(cart, other))
+
+
+def _beside(cart: MovingBox, other: MovingBox) -> Poses:
+    """The poses of another box that keeps its first place before the axes of a cart."""
+    inside = np.linalg.inv(cart.world_from_box[0]) @ other.world_from_box[0]
+    return cart.world_from_box @ inside

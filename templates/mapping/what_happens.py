@@ -30,7 +30,7 @@ from templates.scene.encounters import (
     meeting,
 )
 from templates.scene.moving_objects import moving
-from templates.scene.named_in_videos import singled_out
+from templates.scene.named_in_videos import found_throughout, seen_throughout, singled_out
 from templates.scene.passing import BETWEEN, ONE_SIDE, PASSAGES, PAST_FIRST, PAST_SECOND, passing
 from templates.scene.scene import Scene
 from templates.scene.sightings import object_names, one_identity, sightings, videos_of_objects
@@ -38,8 +38,6 @@ from templates.template import Template
 
 _VIDEOS = 80
 """Videos in which objects are looked for."""
-_VISIBLE = 0.75
-"""Least share of the frames in which both objects are seen clearly, the first and the last one among them."""
 _PATIENTS, _AGENT, _BOTH, _PASSES = "patients", "agent", "both", "passes"
 _FIXED = {_BOTH: MEETINGS, _PASSES: PASSAGES}
 _SENTENCES = {
@@ -95,8 +93,7 @@ class WhatHappens(Template):
 
     def measure(self, facts: ObjectsInVideo, scene: Scene) -> Measured:
         """The label names the object that moves (1 or 2), and what it does; or what both do, or where one passes."""
-        names = object_names(scene)
-        found = [_measured(scene, names, fact) for fact in facts.to_json()]
+        found = [_measured(scene, fact) for fact in facts.to_json()]
         labels = ["" if one.why else one.code for one in found]
         change: Float64[np.ndarray, "n 1"] = np.array([one.change for one in found], dtype=np.float64).reshape(-1, 1)
         return Measured(
@@ -177,7 +174,7 @@ def _groups(scene: Scene, rng: np.random.Generator) -> Iterator[tuple[dict[str, 
         return
     for frames in videos_of_objects(scene, rng, _VIDEOS):
         shown = sightings(scene).of(frames)
-        alone, clear, frames = singled_out(names, shown), _seen_throughout(shown.clear), frames[frames >= 0]
+        alone, clear, frames = singled_out(names, shown), seen_throughout(shown), frames[frames >= 0]
         objects = [k for k in sorted(alone.values()) if clear[k]]
         told: dict[int, list[tuple[int, Encounter]]] = {}
         yield from _both_or_between(scene, rng, frames, objects, movers)
@@ -217,21 +214,12 @@ def _fact(frames: Int64[np.ndarray, "v"], a: str, b: str, c: str, asks: str) -> 
     return {"frames": frames.tolist(), "a": a, "b": b, "c": c, "asks": asks}
 
 
-def _measured(scene: Scene, names: Texts, fact: Mapping[str, Json]) -> Encounter:
+def _measured(scene: Scene, fact: Mapping[str, Json]) -> Encounter:
     """What happens between the objects of a fact. For two patients: what the agent does with respect to either."""
     frames, called = np.array(fact["frames"], dtype=np.int64), [name for name in (fact[k] for k in "abc") if name]
-    if not one_identity(scene):
-        return Encounter(why="objects are not surely the same in all frames")
-    try:
-        shown = sightings(scene).of(frames)
-    except LookupError:
-        return Encounter(why="the places of the objects are not known")
-    alone = singled_out(names, shown)
-    if not {*called} <= alone.keys():
-        return Encounter(why="the name of an object does not single it out")
-    rows = [alone[name] for name in called]
-    if not _seen_throughout(shown.clear)[rows].all():
-        return Encounter(why="an object is out of sight for too long")
+    rows, why = found_throughout(scene, frames, called)
+    if why:
+        return Encounter(why=why)
     if fact["asks"] == _BOTH:
         return meeting(scene, frames, *rows)
     if fact["asks"] == _PASSES:
@@ -250,8 +238,3 @@ def _measured(scene: Scene, names: Texts, fact: Mapping[str, Json]) -> Encounter
         change=min(one.change for one in found),
         margin=min(one.margin for one in found),
     )
-
-
-def _seen_throughout(clear: np.ndarray) -> np.ndarray:
-    """Which objects are seen at both ends of the video and in most frames between."""
-    return np.asarray((clear.mean(axis=0) >= _VISIBLE) & clear[0] & clear[-1])

@@ -1,6 +1,7 @@
 """What names mean in a video: all objects of a name, where each is seen clearly, or a single one."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,9 @@ from templates.measured import first_reason
 from templates.scene.named import may_be_called
 from templates.scene.scene import Scene
 from templates.scene.sightings import Sightings, object_names, one_identity, sightings
+
+_VISIBLE = 0.75
+"""Least share of the frames of a video in which an object is seen clearly that it shows throughout."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,3 +69,24 @@ def singled_out(names: Texts, shown: Sightings) -> dict[str, int]:
     seen, clear = Counter(names[there].tolist()), np.asarray(shown.clear.any(axis=0))
     alone = [k for k in there.tolist() if seen[names[k]] == 1 and clear[k] and names[k]]
     return {str(names[k]): k for k in alone if not may_be_called(names[k], seen)}
+
+
+def seen_throughout(shown: Sightings) -> Bool[np.ndarray, "k"]:
+    """Which objects are seen at both ends of the video and in most frames between."""
+    clear = shown.clear
+    return np.asarray((clear.mean(axis=0) >= _VISIBLE) & clear[0] & clear[-1])
+
+
+def found_throughout(scene: Scene, frames: Int64[np.ndarray, "v"], called: Sequence[str]) -> tuple[list[int], str]:
+    """The objects of these names, which the video shows throughout; and why they are not known, "" where they are."""
+    if not one_identity(scene):
+        return [], "objects are not surely the same in all frames"
+    try:
+        shown = sightings(scene).of(frames)
+    except LookupError:
+        return [], "the places of the objects are not known"
+    alone = singled_out(object_names(scene), shown)
+    if not {*called} <= alone.keys():
+        return [], "the name of an object does not single it out"
+    rows = [alone[name] for name in called]
+    return rows, "" if seen_throughout(shown)[rows].all() else "an object is out of sight for too long"

@@ -72,7 +72,7 @@ def scene(name: str) -> Scene:
         return worlds.scene(worlds.as_truth(worlds.signals(poses=worlds.poses_turning())))
     if name == "camera_zoom":
         return worlds.scene(worlds.zooming(worlds.signals()))
-    if name == "what_happens":
+    if name in ("what_happens", "moves_along"):
         return worlds.scene(worlds.as_truth(worlds.with_movers(worlds.signals())))
     if name == "camera_manner":
         return worlds.scene(worlds.signals(poses=worlds.poses_around()))

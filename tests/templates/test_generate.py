@@ -218,6 +218,7 @@ def test_abilities_select_and_an_unknown_one_lists_the_known() -> None:
         "camera_caption",
         "camera_manner",
         "what_happens",
+        "moves_along",
         "from_place",
         "from_object",
         "place_again",

@@ -15,12 +15,14 @@ from spatial_engine.rendering.camera_paths import PRIMITIVES, Poses, Stance, per
 from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.furnished_paths import PathKind
 from spatial_engine.rendering.rooms import random_room
-from spatial_engine.rendering.staged_rooms import following_room, meeting_room, revealing_room, staged
+from spatial_engine.rendering.staged_rooms import carrying_room, following_room, meeting_room, revealing_room, staged
 from templates.asked import Draft
 from templates.columns import Json
 from templates.generate import ask_clip
 from templates.registry import TEMPLATES
 from templates.scene.camera_manner import MANNERS
+from templates.scene.carried_along import BESIDE, CARRIES, OWN_WAY, RIDES
+from templates.scene.carried_along import MANNERS as RIDING
 from templates.scene.encounters import MEETINGS
 from templates.scene.passing import PASSAGES
 from templates.settings import AskSettings
@@ -406,6 +408,38 @@ def happened(scene: RenderedScene, draft: Draft) -> bool:
     return [k for k, holds in enumerate(true) if holds] == [draft.written]
 
 
+def rides(scene: RenderedScene, draft: Draft) -> bool:
+    """Whether the right sentence is true, by tapes between points on the surfaces of both that keep their lengths or
+    not, and by the room between them."""
+    frames, rows = draft.fact["frames"], shown_rows(scene, draft.fact["frames"])
+    a, b = ([surface(scene, rows[draft.fact[name]], f)[::5] for f in frames] for name in "ab")
+    tapes = np.array([cdist(one, other) for one, other in zip(a, b, strict=True)])
+    together = np.ptp(tapes, axis=0).max() < 0.02
+    way = min(np.linalg.norm(each[-1] - each[0], axis=1).max() for each in (a, b))
+
+    def on(upper: list[np.ndarray], lower: list[np.ndarray]) -> bool:
+        over = zip(upper, lower, strict=True)
+        return all(abs(u[:, 2].min() - low[:, 2].max()) < 0.02 and cdist(u, low).min() < 0.15 for u, low in over)
+
+    manner = draft.answer.to_json().value
+    if manner == OWN_WAY:
+        return bool(np.ptp(tapes, axis=0).max() > 0.1 and not together)
+    apart = tapes.min() > 0.02 and not on(a, b) and not on(b, a)
+    return bool(together and way > 0.1 and {RIDES: on(a, b), CARRIES: on(b, a), BESIDE: apart}[manner])
+
+
+@seeds(2, 12)
+def test_what_rides_is_what_tapes_between_surfaces_say(seed: int) -> None:
+    for scene in (carrying_room(seed, 48, 120), carrying_room(seed + 2, 48, 120), staged(seed)):
+        for draft in drafts_of(scene, "moves_along", stride=4):
+            assert rides(scene, draft), (draft.fact, draft.options, draft.written)
+
+
+def test_all_manners_of_moving_along_are_found() -> None:
+    found = [d for seed in range(4) for d in drafts_of(carrying_room(seed, 48, 120), "moves_along", stride=4)]
+    assert {draft.answer.to_json().value for draft in found} == {*RIDING}
+
+
 @seeds(3, 12)
 def test_what_happens_is_what_a_tape_between_surfaces_says(seed: int) -> None:
     for scene in (staged(seed), meeting_room(2 * seed, 48, 120), meeting_room(2 * seed + 1, 48, 120)):
@@ -421,7 +455,7 @@ def test_all_meetings_and_passages_are_found() -> None:
 
 STORIES = ("camera_story", "camera_statement", "camera_caption")
 RIGHT = {"camera_manner": films}
-RIGHT_DRAFTS = {**dict.fromkeys(STORIES, told), "what_happens": happened}
+RIGHT_DRAFTS = {**dict.fromkeys(STORIES, told), "what_happens": happened, "moves_along": rides}
 
 
 def test_the_reader_of_motion_tells_wrong_sentences_from_right_ones() -> None:

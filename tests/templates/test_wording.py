@@ -171,6 +171,7 @@ NAMED = {
     "moves_order choice": (r"\bdrawings?\b", r"\border|\bsequence\b"),
     "camera_manner choice": ON_FILM,
     "what_happens choice": (r"\bvideo\b",),
+    "moves_along choice": (r"\bvideo\b", r"\{a\}", r"\{b\}"),
     **{f"camera_statement yes_no.{axes}": (r"\bvideo\b", r"\{claim\}") for axes in ("level", "camera")},
     "use_of choice": (r"\{use\}", r"\b(numbered|marked|boxe?s?)\b"),
     "afford_mark choice": (r"\{name\}", r"\{deed\}", r"\bmarked|\bpoints?\b"),
@@ -311,7 +312,7 @@ LEFT_OUT = re.compile(
 """Other names of photos, the tolerance, and marks that are letters of options."""
 
 UNITS = ("metres", "point")
-STORIES = ("camera_story", "camera_statement", "camera_caption", "camera_manner", "what_happens")
+STORIES = ("camera_story", "camera_statement", "camera_caption", "camera_manner", "what_happens", "moves_along")
 SHOW_DRAWINGS = (
     "paper_fold",
     "cube_net",
