@@ -3,6 +3,7 @@
 Writes OUT/dataset and OUT/report; OUT is every_leaf/ by default. All signals are exact: the renderer knows them.
 """
 
+import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -79,7 +80,9 @@ def footage() -> Iterator[Footage]:
 
 def main(arguments: Sequence[str]) -> int:
     """Exit code 1 if a leaf is not asked about."""
-    out = Path(arguments[0]) if arguments else OUT
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, nargs="?", default=OUT)
+    out = parser.parse_args(arguments).out
     templates, settings = [*create_templates().values()], AskSettings(facts_per_template=FACTS)
     clips, asked = {}, [ask_puzzles(templates, PUZZLES, 0)]
     for clip, signals in footage():
