@@ -546,6 +546,7 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "navigate plan.point": {"length", "turn_deg"},
         "enough_seen yes_no": {"name", "number"},
         "goal_in_words choice": {"name", "metres"},
+        "moves_along choice": {"a", "b"},
         **{f"navigate_legs plan.{unit}": {"example", "length", "turn_deg"} for unit in UNITS},
         **{f"goal_reached {f}.{unit}": {"length", "turn_deg"} for f in ("yes_no", "choice") for unit in UNITS},
     }
