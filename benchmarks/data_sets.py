@@ -12,6 +12,7 @@ can divide. Then, for the smallest number, whether two workers, and two shards, 
 import argparse
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -125,7 +126,8 @@ def _one(arguments: list[str]) -> None:
     store, out, abilities, facts, drawn, workers, shards = arguments
     start = time.monotonic()
     seconds = write(Path(store), Path(out), abilities, int(facts), drawn == "True", int(workers), int(shards))
-    own, worker = (resource.getrusage(who).ru_maxrss / 1e3 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    own = int(re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]) / 1e3  # of Linux
+    worker = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
     with (Path(out) / "questions.jsonl").open("rb") as lines:
         count, size = 0, 0
         for line in lines:

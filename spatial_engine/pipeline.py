@@ -10,12 +10,12 @@ from spatial_engine.annotation.opening import find, keep_sequences, open_all, sc
 from spatial_engine.annotation.overview import Plan, overview
 from spatial_engine.annotation.users_detections import find_detections, with_expert
 from spatial_engine.atomic_file import one_writer
-from spatial_engine.dataset.asking import AskClip, ask_all
+from spatial_engine.dataset.asking import AskClip, all_filed, ask_all
 from spatial_engine.dataset.dataset import Dataset, check_target
-from spatial_engine.dataset.drafts import check_idle, drafts_folder
+from spatial_engine.dataset.drafts import check_idle, drafts_folder, note_asked
 from spatial_engine.dataset.finishing import FinishClip
 from spatial_engine.dataset.hints import HintsFromSignals
-from spatial_engine.dataset.writing import write_drafts
+from spatial_engine.dataset.writing import draw_shard, write_drafts
 from spatial_engine.errors import interruptible
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, Shard, StrPath, chosen
 from spatial_engine.progress import Progress, Silent
@@ -84,8 +84,9 @@ def generate(
         store: a store or its folder; None: puzzles alone, as in `generate(None, "dataset/", puzzles=100)`.
         dataset: the folder to write; a data set of ours there is replaced.
         options: what is asked; None: the defaults.
-        shard: the share of one of several machines, such as "2/8": its clips are asked about, and no data set is
-            written yet. The call without it takes up what all of them asked (docs/cluster.md).
+        shard: the share of one of several machines, such as "2/8": its clips are asked about; once those of all
+            shards are, its questions are put into words and drawn. No data set is written yet: the call without it
+            takes up what the shards did (docs/cluster.md).
         progress: who is told; None: nobody.
         fields: single fields of `GenerateOptions`, as in `generate(store, "dataset/", abilities="L1", seed=0)`.
 
@@ -105,6 +106,9 @@ def generate(
     if share.count > 1:
         with one_writer(work / f"shard {share.number} of {share.count}"), interruptible():
             ask_all(task, options.workers, progress, share)
+            if note_asked(work, task.digest, share):
+                finish = _finishing(task, all_filed(task), options, work)
+                draw_shard(finish, share, seed=options.seed, workers=options.workers, progress=progress)
         return Dataset(target)
     with one_writer(target), interruptible():
         check_idle(work)

@@ -113,7 +113,10 @@ def generate(
     with for_terminal() as progress:
         done = pipeline.generate(store, dataset, options, shard=shard, progress=progress)
     if shard is not None:
-        print(f"asked: shard {shard}; when all are, the same command without --shard writes {dataset}")
+        print(
+            f"done: shard {shard}\nwhen all shards are, each once more draws its questions, and then the same command"
+        )
+        print(f"without --shard writes {dataset}")
         return
     well = summary.show_dataset(done, console())
     print(f"written: {dataset}\nas pages: spatial-engine report {dataset}")

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -100,21 +101,21 @@ class AskClip:
             return str(self._store.record(clip_id).clip["name"]) if clip_id else PUZZLES
         return clip_id
 
+    @cached_property
+    def digest(self) -> str:
+        """16 hex digits of all that drafts depend on beside the clip."""
+        versions = [template.version for template in self.templates]
+        settings = [spatial_engine.__version__, self.to_json(), versions, self.seed, self.drafts.near, self.puzzles]
+        return _digest(settings)
+
     def key(self, clip_id: str) -> str:
         """16 hex digits of all that the drafts of a clip depend on; "" stands for puzzles."""
-        what: dict[str, Any] = {
-            "software": spatial_engine.__version__,
-            "settings": self.to_json(),
-            "versions": [template.version for template in self.templates],
-            "seed": self.seed,
-            "near": self.drafts.near,
-            "about": self.puzzles,
-        }
+        about: list[Any] = []
         if clip_id:
             with suppress(StoreError):  # asking about a damaged clip fails, and says why
                 failures = {key: failure.error for key, failure in self._store.failures(clip_id).items()}
-                what["about"] = [vars(self._store.record(clip_id)), failures]
-        return sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
+                about = [vars(self._store.record(clip_id)), failures]
+        return _digest([self.digest, *about])
 
     def __call__(self, item: tuple[str, str]) -> None:
         """Files the drafts of a clip's questions under a key, with the reasons why others are not asked."""
@@ -142,6 +143,10 @@ class AskClip:
     def _store(self) -> Store:
         assert self.store_path is not None  # puzzles show no clip
         return Store(self.store_path)
+
+
+def _digest(what: Any) -> str:
+    return sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +180,12 @@ def ask_all(task: AskClip, workers: int, progress: Progress, shard: Shard) -> Fi
     if "" in keys and "" not in crashed:
         _say_shortage(task.drafts.keys("", keys[""]), task.puzzles, progress)
     return Filed(keys={id: key for id, key in keys.items() if id not in crashed}, crashed=crashed)
+
+
+def all_filed(task: AskClip) -> dict[str, str]:
+    """Key of the drafts of each clip, whoever filed them."""
+    keys = {clip_id: task.key(clip_id) for clip_id in task.items()}
+    return {clip_id: key for clip_id, key in keys.items() if task.drafts.is_whole(clip_id, key)}
 
 
 def _say_shortage(made: ClipKeys, wanted: int, progress: Progress) -> None:

@@ -22,12 +22,13 @@ from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.balance import DEFAULTS, BalanceSettings, balance
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
-from spatial_engine.dataset.drafts import Drafts
-from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, OpenClip, collector_paused
+from spatial_engine.dataset.drafts import PUZZLES, Drafts
+from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, Finished, OpenClip, collector_paused
 from spatial_engine.dataset.hints import HintsBeside
 from spatial_engine.dataset.keys import Keys
 from spatial_engine.dataset.lines import join_parts, read_questions
 from spatial_engine.errors import SpatialEngineError
+from spatial_engine.options import Shard
 from spatial_engine.output_folder import place_file
 from spatial_engine.progress import Progress, Silent
 from templates.asked import ClipQuestions
@@ -115,6 +116,29 @@ def write_drafts(
         write_json(folder / "audit.json", record)
         (folder / "README.md").write_bytes(card(record, path.name).encode("utf-8", "replace"))
     return Dataset(path)
+
+
+def draw_shard(
+    task: FinishClip,
+    shard: Shard,
+    *,
+    seed: int,
+    balancing: BalanceSettings = DEFAULTS,
+    workers: int = 0,
+    progress: Progress | None = None,
+) -> None:
+    """Puts the questions about a shard's clips into words and draws them, so that `write_drafts` finds them done. What
+    fails here is tried, and counted, there."""
+    progress = progress or Silent()
+    (task.folder / "media").mkdir(parents=True, exist_ok=True)
+    balanced = balance(
+        Keys.of((task.drafts.keys(id, task.keys[id]) for id in sorted(task.keys)), seed), seed, balancing
+    )
+    own = [each for each in balanced.selections() if shard.holds(each.clip_id or PUZZLES)]
+    progress.begin("writing", len(own))
+    for selection, result in run(task, own, workers):
+        done = isinstance(result, Finished) and result.part is not None
+        progress.step(selection.clip_id or PUZZLES, "done" if done else "failed; generate without --shard says why")
 
 
 def _finished(

@@ -59,9 +59,14 @@ def test_shards_write_what_one_process_does(tmp_path: Path, store: Store, whole:
     for number in (2, 1):
         generate(store, tmp_path / "set", shard=f"{number}/2", **OPTIONS)
         assert [entry.name for entry in tmp_path.iterdir()] == [".set.drafts"]
-    assert len(list((tmp_path / ".set.drafts").glob("*.keys"))) == len(store.clip_ids()) + 1
+    parts = tmp_path / ".set.drafts" / "words"
+    assert len(list(parts.parent.glob("*.keys"))) == len(store.clip_ids()) + 1
+    assert 0 < len(list(parts.iterdir())) < len(store.clip_ids()) + 1  # those of the last shard
+    generate(store, tmp_path / "set", shard="2/2", **OPTIONS)
+    assert len(list(parts.iterdir())) == len(store.clip_ids()) + 1
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(AskClip, "__call__", None)  # nothing is asked again
+        patch.setattr(AskClip, "__call__", None)  # nothing is asked or drawn again
+        patch.setattr(finishing.FinishClip, "draw", None)
         made = generate(store, tmp_path / "set", **OPTIONS)
     assert len(list(made.questions)) > 10 and contents(made) == contents(whole)
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
