@@ -1,5 +1,6 @@
 """VSI-Bench: choices and numbers about videos of rooms."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
@@ -64,6 +65,8 @@ def number(fields: Fields, *, unit: str = "") -> Asked:
         answer = float(fields.text("answer"))
     except ValueError as error:
         raise BrokenRow("the answer is no number") from error
+    if not math.isfinite(answer):
+        raise BrokenRow("the answer is no number")
     return Asked(
         format="numeric", prompt=fields.text("question"), answer=answer, scorer="relative_number", unit=unit,
         params={"name": "value"},
