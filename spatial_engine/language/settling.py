@@ -93,19 +93,21 @@ class Settling:
         return found | {wish: _read(wish, text, readings[wish]) for wish, text in unread.items()}
 
     def _ask(self, requests: Mapping[Wish, Request]) -> dict[Wish, Outcome]:
-        paid = {wish for wish, request in requests.items() if self._cached(request) is None}
-        outcomes: dict[Wish, Outcome] = {}
+        """The outcome of every request; equal ones are sent once."""
+        different = {request.key: request for request in requests.values()}
+        paid = {key for key, request in different.items() if self._cached(request) is None}
+        outcomes: dict[str, Outcome] = {}
 
-        def done(wish: Wish, outcome: Outcome) -> None:
-            outcomes[wish] = outcome
-            if wish in paid and isinstance(outcome, Reply):
-                self._count(requests[wish], outcome)
+        def done(key: str, outcome: Outcome) -> None:
+            outcomes[key] = outcome
+            if key in paid and isinstance(outcome, Reply):
+                self._count(different[key], outcome)
 
         if self._replay:
-            replay_all(requests.items(), done, self._cache)
-        elif requests:
-            ask_all(requests.items(), self._server, done, self._cache)
-        return outcomes
+            replay_all(different.items(), done, self._cache)
+        elif different:
+            ask_all(different.items(), self._server, done, self._cache)
+        return {wish: outcomes[request.key] for wish, request in requests.items() if request.key in outcomes}
 
     def _count(self, request: Request, reply: Reply) -> None:
         guess = estimate([request])
