@@ -6,6 +6,7 @@ from shutil import rmtree
 from typing import Any
 
 from spatial_engine.annotation.annotate_all import annotate_all, prepared
+from spatial_engine.annotation.fetching import is_url, local_footage
 from spatial_engine.annotation.opening import find, keep_sequences, open_all, scene_name
 from spatial_engine.annotation.overview import Plan, overview
 from spatial_engine.annotation.users_detections import find_detections, with_expert
@@ -16,7 +17,7 @@ from spatial_engine.dataset.drafts import check_idle, drafts_folder, note_asked
 from spatial_engine.dataset.finishing import FinishClip
 from spatial_engine.dataset.hints import HintsFromSignals
 from spatial_engine.dataset.writing import draw_shard, write_drafts
-from spatial_engine.errors import interruptible
+from spatial_engine.errors import UsageError, interruptible
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, Shard, StrPath, chosen
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences import Sequence, truth_at
@@ -35,7 +36,7 @@ def annotate(
     """Brings the signals of all footage at a path up to date. Does only what is missing.
 
     Args:
-        footage: a video, a folder of images, or a folder of such, searched to the bottom.
+        footage: a video, a folder of images, or a folder of such, searched to the bottom; or its URL (docs/cluster.md).
         store: the folder to write, made if there is none.
         options: how clips are opened, which experts run, and where; None: the defaults.
         shard: the share of one of several machines, such as "2/8"; None: all footage (docs/cluster.md).
@@ -49,8 +50,8 @@ def annotate(
         StoreError: `store` is something else, or of another version.
         Interrupted: Ctrl-C; what was done is kept.
     """
-    progress, options, place = progress or Silent(), chosen(AnnotateOptions, options, fields), Path(footage)
-    share = Shard.of(shard)
+    progress, options, share = progress or Silent(), chosen(AnnotateOptions, options, fields), Shard.of(shard)
+    place = local_footage(footage, Path(f"{Path(store)}.downloads"), progress)
     sequences: tuple[Sequence, ...] = ()
     if options.truth:
         sequences, options = truth_at(place, options)
@@ -178,6 +179,8 @@ def plan(
     """What `annotate` (or, with `RunOptions`, `run`) would do: footage, experts, time, disk, and what is missing. Runs
     and writes nothing. Raises `UsageError` for what the run would refuse. `shard` and `fields` as in `annotate`."""
     options = chosen(type(options or AnnotateOptions()), options, fields)
+    if is_url(footage):
+        raise UsageError(f"no plan of {footage}", "a plan reads local footage: fetch some of it first")
     if isinstance(options, RunOptions):
         AskClip.of(Store(store), options, Path(store))
     return overview(Path(footage), Path(store), options, Shard.of(shard), progress or Silent())

@@ -31,7 +31,12 @@ Reasoning = Annotated[
         "L1 and counts, short for L2, full for L3 and L4); full for all.",
     ),
 ]
-ToHub = Annotated[str, typer.Option("--to-hub", metavar="OWNER/NAME", help="The data set on the Hub; made if needed.")]
+ToHub = Annotated[
+    str | None, typer.Option("--to-hub", metavar="OWNER/NAME", help="The data set on the Hub; made if needed.")
+]
+ToUrl = Annotated[
+    str | None, typer.Option("--to", metavar="URL", help="A folder of your own, such as s3://BUCKET/FOLDER.")
+]
 Public = Annotated[bool, typer.Option("--public", help="Make it public; by default a new one is private.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print files, sizes, card and licences; upload nothing.")]
 AllowLicence = Annotated[
@@ -81,15 +86,16 @@ def export(
 
 def push(
     path: Annotated[Path, typer.Argument(metavar="DATASET|EXPORT", help="What generate or export wrote.")],
-    to_hub: ToHub,
+    to_hub: ToHub = None,
+    to: ToUrl = None,
     public: Public = False,
     allow_licence: AllowLicence = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Upload a data set or an export to the Hugging Face Hub, if the licences of its records allow it."""
+    """Upload a data set or an export: to the Hugging Face Hub, if the licences of its records allow it, or to a URL."""
     from spatial_engine.export.push import push
 
-    upload = push(path, to_hub, public=public, allow_licence=allow_licence or (), dry_run=dry_run)
+    upload = push(path, to_hub, to=to, public=public, allow_licence=allow_licence or (), dry_run=dry_run)
     print("\n".join(upload.in_words()))
     raise typer.Exit(2 if upload.barred else 0)
 

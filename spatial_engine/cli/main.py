@@ -202,7 +202,7 @@ def _fail(error: Exception) -> None:
     sys.exit(known.exit_code)
 
 
-def _show_plan(videos: Path, store: Path, options: AnnotateOptions, shard: str | None = None) -> None:
+def _show_plan(videos: str, store: Path, options: AnnotateOptions, shard: str | None = None) -> None:
     from spatial_engine import pipeline
     from spatial_engine.cli import summary
     from spatial_engine.progress import Lines, console

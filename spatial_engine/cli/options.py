@@ -16,7 +16,9 @@ from annotated_doc import Doc
 from spatial_engine.errors import UsageError
 from spatial_engine.options import words
 
-Videos = Annotated[Path, typer.Argument(metavar="VIDEOS", help="A video, a folder of images, or a folder of such.")]
+Videos = Annotated[
+    str, typer.Argument(metavar="VIDEOS", help="A video, a folder of images, or a folder of such; or its URL.")
+]
 Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
 Out = Annotated[Path, typer.Option("-o", "--out", metavar="FOLDER", help="Folder to write.")]
 StoreOut = Annotated[

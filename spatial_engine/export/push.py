@@ -1,4 +1,5 @@
-"""Uploads a data set or an export to the Hugging Face Hub, if the licences of its records allow it."""
+"""Uploads a data set or an export: to the Hugging Face Hub, if the licences of its records allow it, or to one's own
+storage, by a URL of fsspec."""
 
 import re
 from collections import Counter
@@ -6,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from spatial_engine.annotation.fetching import opened
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import DATASET_FILES, Dataset
 from spatial_engine.errors import SetupError, SpatialEngineError, UsageError
@@ -26,9 +28,8 @@ _PICKED = 5
 class Upload:
     """What is uploaded, or would be."""
 
-    name: str
-    """OWNER/NAME on the Hub."""
-    public: bool
+    target: str
+    """Where to, in words."""
     files: Mapping[str, int]
     """Sizes in bytes by path."""
     card_licence: str | None
@@ -46,7 +47,7 @@ class Upload:
         largest = sorted(self.files.items(), key=lambda file: (-file[1], file[0]))[:_PICKED]
         return [
             f"{'uploaded' if self.done else 'would upload'}: {counted(len(self.files), 'file')}, {_size(size)}, to "
-            f"datasets/{self.name} ({'public' if self.public else 'private, if it is new'})",
+            f"{printable(self.target)}",
             *(f"  {_size(bytes)}  {printable(path)}" for path, bytes in largest),
             *([f"  and {len(self.files) - _PICKED} more"] if len(self.files) > _PICKED else []),
             "card: README.md, "
@@ -61,17 +62,20 @@ class Upload:
 
 def push(
     path: StrPath,
-    to_hub: str,
+    to_hub: str | None = None,
     *,
+    to: str | None = None,
     public: bool = False,
     allow_licence: Sequence[str] = (),
     dry_run: bool = False,
 ) -> Upload:
-    """Uploads a data set or an export, in one commit. Only files that this program wrote are uploaded.
+    """Uploads a data set or an export. Only files that this program wrote are uploaded: to the Hub in one commit, to a
+    URL one after the other, with what marks the folder as complete at the end.
 
     Args:
         path: a folder that `generate` or `export` wrote.
         to_hub: OWNER/NAME of the data set on the Hub. It is made if there is none.
+        to: instead, a folder of one's own, such as s3://BUCKET/FOLDER: that publishes nothing, and asks for no licence.
         public: whether a new one is public.
         allow_licence: licences of footage, as records state them, of which the caller knows that copies with marks may
             be published.
@@ -80,21 +84,22 @@ def push(
     Raises:
         UsageError: `path` is neither, or holds records that may not be published: their footage has no known licence,
             or one that allows no copies or no changes.
-        SetupError: huggingface_hub is not installed.
-        SpatialEngineError: the Hub refuses, or cannot be reached.
+        SetupError: huggingface_hub, or fsspec, is not installed.
+        SpatialEngineError: the target refuses, or cannot be reached.
     """
-    if not _NAME.fullmatch(to_hub):
+    if (to_hub is None) == (to is None):
+        raise UsageError("push needs one target", "give --to-hub OWNER/NAME, or --to URL")
+    if to_hub is not None and not _NAME.fullmatch(to_hub):
         raise UsageError(f"--to-hub {to_hub}", "give OWNER/NAME, with letters, digits, . - and _")
     folder = Path(path)
     names, licences = _content(folder)
     barred = {
         licence: count
         for licence, count in licences.items()
-        if licence not in allow_licence and not _may_be_published(licence)
+        if to_hub is not None and licence not in allow_licence and not _may_be_published(licence)
     }
     upload = Upload(
-        name=to_hub,
-        public=public,
+        target=to or f"datasets/{to_hub} ({'public' if public else 'private, if it is new'})",
         files=_files(folder, names),
         card_licence=_card_licence(folder / "README.md"),
         licences=licences,
@@ -109,7 +114,10 @@ def push(
             f"{folder} holds footage that may not be published, as far as its licences say: {some}",
             "leave those records out, or state that you may publish them: --allow-licence TEXT",
         )
-    _upload(folder, upload)
+    if to is not None:
+        _copy(folder, upload, to)
+    elif to_hub is not None:
+        _commit(folder, upload, to_hub, public)
     return upload
 
 
@@ -142,7 +150,19 @@ def _card_licence(card: Path) -> str | None:
     return found[1] if found else None
 
 
-def _upload(folder: Path, upload: Upload) -> None:
+def _copy(folder: Path, upload: Upload, url: str) -> None:
+    """Copies the files; those that make the folder a data set or an export come last."""
+    files, root = opened(url)
+    try:
+        for name in sorted(upload.files, key=lambda name: (name in ("audit.json", REPORT), name)):
+            target = f"{root.rstrip('/')}/{name}"
+            files.makedirs(target.rpartition("/")[0], exist_ok=True)
+            files.put_file(str(folder / name), target)
+    except OSError as error:
+        raise SpatialEngineError(f"{url} cannot be written: {error}", "check the address and your access") from error
+
+
+def _commit(folder: Path, upload: Upload, name: str, public: bool) -> None:
     try:
         from huggingface_hub import HfApi
         from huggingface_hub.errors import HfHubHTTPError
@@ -150,9 +170,9 @@ def _upload(folder: Path, upload: Upload) -> None:
         raise SetupError("push needs huggingface_hub, which is not installed", "pip install '.[hub]'") from error
     api = HfApi()
     try:
-        api.create_repo(repo_id=upload.name, repo_type="dataset", private=not upload.public, exist_ok=True)
+        api.create_repo(repo_id=name, repo_type="dataset", private=not public, exist_ok=True)
         api.upload_folder(
-            repo_id=upload.name,
+            repo_id=name,
             repo_type="dataset",
             folder_path=str(folder),
             allow_patterns=list(upload.files),
@@ -160,7 +180,7 @@ def _upload(folder: Path, upload: Upload) -> None:
         )
     except (HfHubHTTPError, OSError) as error:  # no token is an OSError, too
         raise SpatialEngineError(
-            f"the Hub did not take {upload.name}: {str(error).splitlines()[0]}",
+            f"the Hub did not take {name}: {str(error).splitlines()[0]}",
             "log in with `hf auth login`, or set HF_TOKEN to a token that may write",
         ) from error
 

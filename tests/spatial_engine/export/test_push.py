@@ -137,3 +137,25 @@ def test_without_the_package_only_a_dry_run_works(free, monkeypatch):
 def test_other_folders_are_refused(tmp_path):
     with pytest.raises(UsageError):
         push(tmp_path, "me/data", dry_run=True)
+
+
+def test_ones_own_storage_takes_what_may_not_be_published(every_format, tmp_path, hub):
+    fsspec = pytest.importorskip("fsspec", reason="fsspec is not installed: pip install '.[cloud]'")
+    dataset = licensed(every_format, tmp_path / "data", "unknown")
+    url = f"file://{tmp_path / 'bucket' / 'set'}"
+    assert not push(dataset.path, to=url, dry_run=True).done and not (tmp_path / "bucket").exists()
+    for target in (url, "memory://bucket/set"):
+        upload = push(dataset.path, to=target)
+        assert upload.done and not upload.barred and upload.target == target
+    memory = fsspec.filesystem("memory")
+    for name in upload.files:
+        content = (dataset.path / name).read_bytes()
+        assert (tmp_path / "bucket" / "set" / name).read_bytes() == content == memory.cat(f"/bucket/set/{name}")
+    assert len(list(Dataset.open(tmp_path / "bucket" / "set").questions)) == every_format.audit["questions"]
+    assert hub.calls == []
+
+
+def test_one_target_is_named(free):
+    for targets in ({}, {"to_hub": "me/data", "to": "memory://x"}):
+        with pytest.raises(UsageError, match="one target"):
+            push(free.path, **targets)
