@@ -16,6 +16,7 @@ from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.export.exporter import Exported, questions_by_split
 from spatial_engine.export.hf import with_files
 from spatial_engine.export.shards import SHARD_MB, write_shards
+from spatial_engine.language.reasoning import thought
 from templates.question import Question
 
 _READING = """\

@@ -74,6 +74,7 @@ class MovesAlong(Template):
             sigma=np.zeros_like(way),
             label=np.array([one.code for one in found], dtype=np.str_),
             margin=np.array([one.margin for one in found], dtype=np.float64),
+            evidence={"way": way[:, 0].round(3), "length_unit": np.full(len(facts), scene.length_unit)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:

@@ -10,6 +10,7 @@ from spatial_engine.export.conversations import conversation
 from spatial_engine.scoring import own
 from templates.question import Question
 from tests.spatial_engine.evaluation.drafted import said_once
+from tests.spatial_engine.language.chain_reader import faults
 
 
 def rows(folder, name):
@@ -101,3 +102,15 @@ def test_words_that_look_like_tokens_are_none(questions):
     question = next(q for q in questions.values() if q.format == "yes_no")
     said = conversation(replace(question, prompt="Is <image> or <video> or <audio> in view?"))
     assert said.asked.count("<image>") == len(said.images) and "(video)" in said.asked and "<audio>" not in said.asked
+
+
+@pytest.mark.parametrize("form", ["llava", "sharegpt"])
+def test_reasoning_stands_before_the_answer_and_is_asked_for(every_format, questions, tmp_path, form):
+    found = rows(export(every_format, tmp_path / "out", to=form, reasoning="all"), form)
+    turns = [row["conversations" if form == "llava" else "messages"] for row in found]
+    for row, ((_, asked), (_, answered)) in zip(
+        found, [[[*turn.values()] for turn in one] for one in turns], strict=True
+    ):
+        assert "between <think> and </think>" in asked and answered.startswith("<think>")
+        assert not faults(questions[row["id"]], answered)
+        assert own.score(questions[row["id"]], answered).value == 1.0

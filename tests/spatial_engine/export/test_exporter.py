@@ -82,3 +82,15 @@ def test_equal_data_sets_give_equal_bytes(dataset, tmp_path, form):
 def test_a_folder_that_is_no_data_set(tmp_path):
     with pytest.raises(UsageError, match="not a data set"):
         export(tmp_path, tmp_path / "out", to="spatialtree")
+
+
+@pytest.mark.parametrize("form", ["lmms-eval", "spatialtree", "vlmevalkit"])
+def test_forms_that_evaluate_hold_no_reasoning(dataset, tmp_path, form):
+    with pytest.raises(UsageError, match=f"{form} has no reasoning") as refused:
+        export(dataset, tmp_path / "out", to=form, reasoning="all")
+    assert refused.value.remedy == "leave out --reasoning, or export to one of: hf, webdataset, llava, sharegpt"
+
+
+def test_unknown_reasoning_is_refused(dataset, tmp_path):
+    with pytest.raises(UsageError, match="'some'"):
+        export(dataset, tmp_path / "out", to="llava", reasoning="some")
