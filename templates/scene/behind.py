@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 from jaxtyping import Bool, Float64
 
@@ -93,6 +92,8 @@ def _smaller_and_larger(
     mask: Bool[np.ndarray, "h w"], reach: int
 ) -> tuple[Bool[np.ndarray, "h w"], Bool[np.ndarray, "h w"]]:
     """The mask without and with all that is so many pixels from its border; outside the photo nothing is."""
+    import cv2
+
     window, outside = np.ones((2 * reach + 1, 2 * reach + 1), dtype=np.uint8), cv2.BORDER_CONSTANT
     pixels = mask.astype(np.uint8)
     inner = cv2.erode(pixels, window, borderType=outside, borderValue=0)
