@@ -92,7 +92,10 @@ def push(
     allow_licence: AllowLicence = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Upload a data set or an export: to the Hugging Face Hub, if the licences of its records allow it, or to a URL."""
+    """Upload a data set or an export to the Hub, or to a URL.
+
+    To the Hugging Face Hub only if the licences of its records allow it.
+    """
     from spatial_engine.export.push import push
 
     upload = push(path, to_hub, to=to, public=public, allow_licence=allow_licence or (), dry_run=dry_run)

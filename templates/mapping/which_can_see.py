@@ -109,7 +109,7 @@ class WhichCanSee(Template):
             margin=np.full(n, CLEARLY),
             outlier_probability=1 - np.prod(1 - doubt, axis=1) * (1 - outliers(scene, object)),
             evidence={
-                "distances": ways_to(scene, frame, xy, object.repeat(len(_MARKS))).reshape(n, -1).round(2),
+                "distances": ways_to(scene, frame, xy, object.repeat(len(_MARKS))).reshape(n, len(_MARKS)).round(2),
                 "length_unit": np.full(n, scene.length_unit),
             },
             traps={"by the distance in the picture": marks[away.argmin(axis=1)]},

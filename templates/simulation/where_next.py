@@ -98,7 +98,7 @@ class WhereNext(Template):
             evidence={
                 "way_px": way.round(1),
                 "off_px": off.round(2),
-                "moved_px": (places.xy_px[:, -2] - places.xy_px[:, 0]).round(),
+                "moved_px": (facts.point_px - places.xy_px[:, 0]).round(),
             },
         )
 

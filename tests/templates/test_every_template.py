@@ -145,7 +145,8 @@ def assert_equal(found: Measured, expected: Measured) -> None:
     columns = {
         name: (getattr(found, name), getattr(expected, name)) for name in ("value", "sigma", "margin", "outliers")
     }
-    columns |= {name: (found.evidence[name], expected.evidence[name]) for name in expected.evidence}
+    if known.any():
+        columns |= {name: (found.evidence[name], expected.evidence[name]) for name in expected.evidence}
     for name, (one, other) in columns.items():
         if one is not None and one.dtype.kind in "fib":
             shown = ~np.isnan(found.value[known]) if name == "sigma" else ...  # a path may be shorter than others
