@@ -100,7 +100,7 @@ def told_of(log: Path, clip: str) -> Path:
 @pytest.mark.long(sample=True)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_workers_tell_their_stage_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
-    monkeypatch.setattr("spatial_engine.annotation.executor._WATCH_S", 0.01)
+    monkeypatch.setattr("spatial_engine.annotation.executor.WATCH_S", 0.01)
     monkeypatch.setattr("spatial_engine.annotation.watching._EVERY_S", 0.0)
     for clip in range(2):
         write_images(tmp_path / "videos" / f"clip {clip}", clip, count=5)
