@@ -152,7 +152,7 @@ def _stored(path: Path, made: Sequence[tuple[Clip, Mapping[str, Signal]]]) -> St
     for clip, signals in made:
         for name, signal in signals.items():
             store.write(clip.id, name, _KEY, signal)
-        store.write_record(clip.id, ClipRecord(clip={}, signals=dict.fromkeys(signals, _KEY)))
+        store.write_record(clip.id, ClipRecord(clip={"name": clip.name}, signals=dict.fromkeys(signals, _KEY)))
     return store
 
 
