@@ -2,9 +2,9 @@
 
     python -m benchmarks.kills [KILLS] [RACES] [SEED]      by default 100, 40, 0
 
-annotate, generate, export, evaluate, store repair and store gc are killed in turn (SIGKILL, with their workers). After
-each kill the target must be whole. In the end the same command must give what a run gives that nobody disturbed. In a
-race two processes start one command on one target: one of them may be told that the other writes there.
+annotate, generate, export, evaluate, store merge, store repair and store gc are killed in turn (SIGKILL, with their
+workers). After each kill the target must be whole. In the end the same command must give what a run gives that nobody
+disturbed. In a race two processes start one command on one target: one of them may be told that the other writes there.
 """
 
 import json
@@ -35,6 +35,8 @@ from spatial_engine.store.signal_file import artefact_hash
 from spatial_engine.store.store import Store
 
 RUN = "fake-oracle"
+SECONDS = ("cost.json", "README.md")
+"""Files of a dataset that state how long it took."""
 BUSY = 2
 """Exit code where another process writes."""
 
@@ -47,6 +49,8 @@ class Command:
     words: Callable[[Path], list[str]]
     content: Callable[[Path], object]
     """What the target holds, without times. Raises an error for a target that is not whole."""
+    on_store: bool = False
+    """Whether the target is a store that exists already."""
 
 
 def store_content(path: Path) -> object:
@@ -59,17 +63,17 @@ def store_content(path: Path) -> object:
 
 
 def dataset_content(path: Path) -> object:
-    """The bytes of a dataset's files; None before the first one is there."""
+    """The bytes of a dataset's files but those with seconds; None before the first one is there."""
     if not path.exists():
         return None
     assert all((path / file).is_file() for question in Dataset.open(path).questions for file in question.files)
-    return folder_content(path)
+    return {name: digest for name, digest in folder_content(path).items() if name not in SECONDS}
 
 
-def folder_content(path: Path) -> object:
+def folder_content(path: Path) -> dict[str, str]:
     """Hash of the bytes of a folder's files, by name."""
     files = sorted(file for file in path.rglob("*") if file.is_file())
-    return {str(file.relative_to(path)): sha256(file.read_bytes()).hexdigest() for file in files} or None
+    return {str(file.relative_to(path)): sha256(file.read_bytes()).hexdigest() for file in files}
 
 
 def answers(path: Path) -> object:
@@ -91,8 +95,31 @@ def commands(root: Path, url: str) -> list[Command]:
             name="export", words=lambda to: ["export", dataset, "--to", "llava", "-o", str(to)], content=folder_content
         ),
         Command(name="evaluate", words=lambda to: [*ask, "-o", str(to)], content=answers),
-        Command(name="store repair", words=lambda to: ["store", "repair", str(to)], content=store_content),
-        Command(name="store gc", words=lambda to: ["store", "gc", str(to)], content=store_content),
+        Command(
+            name="store merge", words=lambda to: ["store", "merge", *halves(root), "-o", str(to)], content=store_content
+        ),
+        Command(
+            name="store repair", words=lambda to: ["store", "repair", str(to)], content=store_content, on_store=True
+        ),
+        Command(name="store gc", words=lambda to: ["store", "gc", str(to)], content=store_content, on_store=True),
+    ]
+
+
+def halves(root: Path) -> list[str]:
+    """The stores of the two shards of the footage."""
+    return [str(root / f"shard {number}") for number in (1, 2)]
+
+
+def shards(root: Path) -> list[Command]:
+    """The commands that write them."""
+    words = ["annotate", str(root / "videos"), "--experts", "valid_area,klt", "--shard"]
+    return [
+        Command(
+            name=f"shard {number}",
+            words=lambda to, number=number: [*words, f"{number}/2", "-o", str(to)],  # type: ignore[misc]
+            content=store_content,
+        )
+        for number in (1, 2)
     ]
 
 
@@ -130,7 +157,7 @@ def kill(command: Command, target: Path, after_s: float) -> bool:
 def prepared(root: Path, command: Command) -> Path:
     """A target as the command finds it."""
     target = root / "targets" / command.name
-    if command.name.startswith("store") and not target.exists():
+    if command.on_store and not target.exists():
         shutil.copytree(root / "whole" / "annotate", target)
     return target
 
@@ -148,11 +175,13 @@ def main(kills: int = 100, races: int = 40, seed: int = 0) -> Counter[str]:
                 Image.fromarray(picture).save(root / "videos" / str(clip) / f"{frame}.png")
         puzzles = Command(name="", words=lambda to: ["generate", "--puzzles", "5", "-o", str(to)], content=answers)
         finished(puzzles, root / "dataset")
+        for half in shards(root):
+            finished(half, root / half.name)
         with FakeServer(Dataset.open(root / "dataset"), "oracle") as server:
             known = []
             for command in commands(root, server.base_url):
                 whole = root / "whole" / command.name
-                if command.name.startswith("store"):
+                if command.on_store:
                     shutil.copytree(root / "whole" / "annotate", whole)
                 known.append((command, finished(command, whole), command.content(whole)))
             asked = server.counts["answered"]

@@ -12,12 +12,14 @@ from spatial_engine.annotation.overview import Plan, overview
 from spatial_engine.annotation.users_detections import find_detections, with_expert
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.asking import AskClip, all_filed, ask_all
+from spatial_engine.dataset.cost import cpu_clock
 from spatial_engine.dataset.dataset import Dataset, check_target
 from spatial_engine.dataset.drafts import check_idle, drafts_folder, note_asked
 from spatial_engine.dataset.finishing import FinishClip
 from spatial_engine.dataset.hints import HintsFromSignals
 from spatial_engine.dataset.writing import draw_shard, write_drafts
 from spatial_engine.errors import UsageError, interruptible
+from spatial_engine.monitoring.monitor import monitored
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, Shard, StrPath, chosen
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences import Sequence, truth_at
@@ -50,23 +52,24 @@ def annotate(
         StoreError: `store` is something else, or of another version.
         Interrupted: Ctrl-C; what was done is kept.
     """
-    progress, options, share = progress or Silent(), chosen(AnnotateOptions, options, fields), Shard.of(shard)
-    place = local_footage(footage, Path(f"{Path(store)}.downloads"), progress)
-    sequences: tuple[Sequence, ...] = ()
-    if options.truth:
-        sequences, options = truth_at(place, options)
-    found = None if sequences else find(place, options, progress)
-    detections = find_detections(found.taken if found else [one.clip for one in sequences], options)
-    options = with_expert(detections, options, progress)
-    task = prepared(store, options, progress)
-    target = create_store(store)
-    with interruptible():
-        if found is None:
-            clips = keep_sequences([one for one in sequences if share.holds(scene_name(one))], place, target)
-        else:
-            clips = open_all(found, place, target, options, share, progress)
-        annotate_all(detections.attached(clips, progress), task, target, options, progress)
-    return target
+    options, share = chosen(AnnotateOptions, options, fields), Shard.of(shard)
+    with monitored(progress or Silent(), options, "annotate", Path(store), share) as progress:
+        place = local_footage(footage, Path(f"{Path(store)}.downloads"), progress)
+        sequences: tuple[Sequence, ...] = ()
+        if options.truth:
+            sequences, options = truth_at(place, options)
+        found = None if sequences else find(place, options, progress)
+        detections = find_detections(found.taken if found else [one.clip for one in sequences], options)
+        options = with_expert(detections, options, progress)
+        task = prepared(store, options, progress)
+        target = create_store(store)
+        with interruptible():
+            if found is None:
+                clips = keep_sequences([one for one in sequences if share.holds(scene_name(one))], place, target)
+            else:
+                clips = open_all(found, place, target, options, share, progress)
+            annotate_all(detections.attached(clips, progress), task, target, options, progress)
+        return target
 
 
 def generate(
@@ -98,37 +101,38 @@ def generate(
         SpatialEngineError: nothing can be asked, `dataset` holds questions, and `allow_empty` is False.
         Interrupted: Ctrl-C.
     """
-    progress, options = progress or Silent(), chosen(GenerateOptions, options, fields)
-    share, target = Shard.of(shard), Path(dataset)
+    options, share, target = chosen(GenerateOptions, options, fields), Shard.of(shard), Path(dataset)
     source = store if store is None or isinstance(store, Store) else open_store(store)
     work = drafts_folder(target)
     task = AskClip.of(source, options, work)
     check_target(target)
-    if share.count > 1:
-        with one_writer(work / f"shard {share.number} of {share.count}"), interruptible():
-            ask_all(task, options.workers, progress, share)
-            if note_asked(work, task.digest, share):
-                finish = _finishing(task, all_filed(task), options, work)
-                draw_shard(finish, share, seed=options.seed, workers=options.workers, progress=progress)
-        return Dataset(target)
-    with one_writer(target), interruptible():
-        check_idle(work)
-        asked = ask_all(task, options.workers, progress, share)
-        made = write_drafts(
-            target,
-            _finishing(task, asked.keys, options, work),
-            asked.crashed,
-            seed=options.seed,
-            settings=task.to_json()
-            | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")}
-            | ({"hints": list(options.hints)} if options.hints else {}),
-            scenes={} if source is None else source.scenes(),
-            allow_empty=options.allow_empty,
-            workers=options.workers,
-            progress=progress,
-        )
-        rmtree(work)
-        return made
+    with monitored(progress or Silent(), options, "generate", target, share) as progress:
+        if share.count > 1:
+            with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
+                ask_all(task, options.workers, progress, share)
+                if note_asked(work, task.digest, share):
+                    finish = _finishing(task, all_filed(task), options, work)
+                    draw_shard(finish, share, seed=options.seed, workers=options.workers, progress=progress)
+            return Dataset(target)
+        with one_writer(target), interruptible(), cpu_clock(work) as cpu:
+            check_idle(work)
+            asked = ask_all(task, options.workers, progress, share)
+            made = write_drafts(
+                target,
+                _finishing(task, asked.keys, options, work),
+                asked.crashed,
+                seed=options.seed,
+                settings=task.to_json()
+                | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")}
+                | ({"hints": list(options.hints)} if options.hints else {}),
+                scenes={} if source is None else source.scenes(),
+                allow_empty=options.allow_empty,
+                workers=options.workers,
+                cpu=cpu,
+                progress=progress,
+            )
+            rmtree(work)
+            return made
 
 
 def _finishing(task: AskClip, keys: Mapping[str, str], options: GenerateOptions, work: Path) -> FinishClip:
@@ -160,7 +164,7 @@ def run(
     AskClip.of(Store(place / "store"), options, place)  # a wrong name is reported before the work, not after
     check_target(place / "dataset")
     check_report(place / "report")
-    with one_writer(place / "dataset"):
+    with one_writer(place / "dataset"), monitored(progress or Silent(), options, "run", place) as progress:
         store = annotate(footage, place / "store", options, progress=progress)
         dataset = generate(store, place / "dataset", options, progress=progress)
         report(dataset, place / "report", store=store)

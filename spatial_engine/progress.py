@@ -34,6 +34,10 @@ class Progress(Protocol):
         """Finishes one item."""
         ...
 
+    def part(self, name: str, doing: str, outcome: str, seconds: float) -> None:
+        """Takes the outcome of a finished part of an item ("colmap") and its seconds."""
+        ...
+
     def stage(self, name: str, doing: str, done: int, total: int) -> None:
         """Takes the current stage of an item ("colmap"), and how many of its frames are read."""
         ...
@@ -53,6 +57,9 @@ class Silent:
         """Ignored."""
 
     def step(self, name: str, outcome: str) -> None:
+        """Ignored."""
+
+    def part(self, name: str, doing: str, outcome: str, seconds: float) -> None:
         """Ignored."""
 
     def stage(self, name: str, doing: str, done: int, total: int) -> None:
@@ -124,7 +131,7 @@ class Shares(Silent):
     def step(self, name: str, outcome: str) -> None:
         """Prints "asking 150/3000 (5 %), 2 unsuccessful" after each twentieth."""
         self._done += 1
-        self._unsuccessful += _in_trouble(outcome)
+        self._unsuccessful += in_trouble(outcome)
         total = max(1, self._total)
         if 20 * self._done // total > 20 * (self._done - 1) // total:
             failed = f", {self._unsuccessful} unsuccessful" if self._unsuccessful else ""
@@ -181,7 +188,7 @@ class Bar(Silent):
             self._show_left(60 * (task.total - task.completed) / per_minute)
         if name in self._stages:
             self._bar.remove_task(self._stages.pop(name))
-        if _in_trouble(outcome):
+        if in_trouble(outcome):
             self.say(f"{name}: {outcome}")
 
     def stage(self, name: str, doing: str, done: int, total: int) -> None:
@@ -232,7 +239,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _in_trouble(outcome: str) -> bool:
+def in_trouble(outcome: str) -> bool:
     """Whether the outcome is anything but success."""
     return bool(outcome) and not outcome.startswith(("done", "already done"))
 

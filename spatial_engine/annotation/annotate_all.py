@@ -98,6 +98,8 @@ def _annotate(
                 kept += sum(entry.seconds is None for entry in done.entries)
                 total += len(done.entries)
                 watcher.finish(clip, done)
+                for entry in {entry.expert: entry for entry in done.entries if entry.seconds is not None}.values():
+                    progress.part(clip.name, entry.expert, f"{entry.state} {entry.reason}".strip(), entry.seconds or 0)
                 progress.step(clip.name, done.outcome)
         if not suspects and not busy:
             break

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from spatial_engine.errors import SetupError, SpatialEngineError, UsageError, disk_error
+from spatial_engine.monitoring.profiling import profiled_in_worker
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -223,4 +224,5 @@ def _die_with_parent() -> None:
 
 
 def _attempt_in_worker(item: Any) -> Any:
-    return attempt(_task, item)
+    with profiled_in_worker():
+        return attempt(_task, item)

@@ -152,5 +152,5 @@ def scene_name(sequence: TrueSequence) -> str:
 
 def _opening_outcome(result: Opened | ClipError | Crashed) -> str:
     if isinstance(result, Opened):
-        return counted(len(result.clips), "clip")
+        return f"done: {counted(len(result.clips), 'clip')}"
     return f"failed: {result.cause if isinstance(result, ClipError) else result.error}"

@@ -10,6 +10,7 @@ from spatial_engine.cli.options import Data, fed
 from spatial_engine.options import (
     BenchmarkOptions,
     JudgeOptions,
+    MonitoringOptions,
     NavigationOptions,
     Prices,
     RequestOptions,
@@ -53,6 +54,7 @@ def evaluate(
     judging: JudgeOptions,
     prices: Prices,
     published: BenchmarkOptions,
+    monitoring: MonitoringOptions,
     name: Name = None,
     cache: CacheDir = None,
     replay: Replay = False,
@@ -85,7 +87,7 @@ def evaluate(
             return
         run = asking_models.evaluate(
             dataset, out, options, server, name=name, judge=Judge.of(judging, server), cache=cache, replay=replay,
-            prices=prices, shard=shard, benchmark=benchmark, progress=progress,
+            prices=prices, shard=shard, benchmark=benchmark, monitoring=monitoring, progress=progress,
         )  # fmt: skip
     well = show_run(run) if shard is None else show_share(run, Shard.of(shard))
     if benchmark is not None and shard is None:

@@ -77,7 +77,7 @@ Replay = Annotated[
 _DEFAULTS = {"workers": 1}
 """Where the command line differs from Python: a process of its own survives a crash of native code, and needs no
 `if __name__ == "__main__":` here."""
-_LAST = ("workers", "retry_failed")
+_LAST = ("workers", "status", "profile", "retry_failed")
 """What stands last in the help."""
 _SHOWN = {
     "abilities": "NAME,...",
@@ -89,6 +89,7 @@ _SHOWN = {
     "hint_pictures": "NAME,...",
     "hints": "NAME,...",
     "language": "NAME,...",
+    "profile": "FILE",
     "reader": "NAME",
     "budget": "PRICE",
     "judge_api_key_env": "VARIABLE",
@@ -116,6 +117,7 @@ _SHOWN = {
     "system_prompt_file": "FILE",
     "sigma_calibration": "FILE",
     "start": "SECONDS",
+    "status": "FOLDER",
     "weights_dir": "FOLDER",
 }
 """What stands for the value in the help, where the type says too little."""

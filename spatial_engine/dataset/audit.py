@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from spatial_engine.atomic_file import one_writer, read_json, write_json
-from spatial_engine.dataset.card import card
+from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.dataset import FORMAT_VERSION
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.leaks.leak_audit import leak_audit
@@ -101,7 +101,7 @@ def _put(dataset_path: Path, changes: Mapping[str, Json]) -> None:
     with one_writer(dataset_path):
         record = {**read_json(path), **changes}
         write_json(path, record)
-        (dataset_path / "README.md").write_bytes(card(record, dataset_path.name).encode("utf-8", "replace"))
+        write_card(dataset_path, record, dataset_path.name)
 
 
 def _abilities(questions: Sequence[Question]) -> dict[str, Json]:

@@ -1,8 +1,10 @@
-"""The data card: README.md with the front matter that Hugging Face reads. All of it comes from audit.json."""
+"""The data card: README.md with the front matter that Hugging Face reads. It is made from audit.json and cost.json."""
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from spatial_engine.dataset.cost import read_cost
 from spatial_engine.progress import counted
 from templates.columns import Json
 from templates.question import BY_PEOPLE
@@ -12,11 +14,16 @@ from templates.world import NO_FOOTAGE
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
-def card(audit: Mapping[str, Json], name: str) -> str:
-    """The card as Markdown. `name` is the user's and is escaped."""
+def write_card(folder: Path, audit: Mapping[str, Json], name: str) -> None:
+    """Writes the card of the data set in a folder; `name` is what the user calls it."""
+    (folder / "README.md").write_bytes(card(audit, name, read_cost(folder)).encode("utf-8", "replace"))
+
+
+def card(audit: Mapping[str, Json], name: str, cpu_s: float | None = None) -> str:
+    """The card as Markdown. `name` is the user's and is escaped. `cpu_s`: CPU seconds of asking."""
     sections = (
         _front_matter(audit, name),
-        f"# {_literal(name)}\n\n{_summary(audit)}",
+        f"# {_literal(name)}\n\n{_summary(audit)}{_cost(audit, cpu_s)}",
         f"## What is asked\n\n{_abilities(audit)}",
         *([f"## Wording\n\n{_wording(audit)}"] if audit.get("rephrased") else []),
         f"## What was not asked, and why\n\n{_reasons(audit)}",
@@ -130,6 +137,14 @@ def _summary(audit: Mapping[str, Json]) -> str:
         "carries its error bar (`sigma`, `tolerance` or `margin`), its evidence, its provenance and its licence. Made "
         f"by Spatial Engine, seed {audit['seed']}."
     )
+
+
+def _cost(audit: Mapping[str, Json], cpu_s: float | None) -> str:
+    """The rate of questions, if it was measured."""
+    if not cpu_s or not audit["questions"]:
+        return ""
+    rate = audit["questions"] / cpu_s
+    return f" Asking, drawing and auditing took {cpu_s:,.0f} CPU seconds: {rate:.3g} questions per CPU second."
 
 
 def _abilities(audit: Mapping[str, Json]) -> str:

@@ -1,5 +1,5 @@
-"""A data set on disk: questions.jsonl, provenance.jsonl, media/, audit.json, README.md. It is written whole or not at
-all."""
+"""A data set on disk: questions.jsonl, provenance.jsonl, media/, audit.json, cost.json, README.md. It is written whole
+or not at all."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json
+from spatial_engine.dataset.cost import COST
 from spatial_engine.dataset.lines import read_questions
 from spatial_engine.errors import SpatialEngineError, UsageError
 from spatial_engine.output_folder import atomic_folder, check_free, recover
@@ -18,7 +19,7 @@ FORMAT_VERSION = 3
 """Version of `questions.jsonl`, `provenance.jsonl` and `audit.json`."""
 
 
-DATASET_FILES = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", "README.md"})
+DATASET_FILES = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", COST, "README.md"})
 """What a data set consists of."""
 _OURS = DATASET_FILES | {"report"}
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.audit import audit
-from spatial_engine.dataset.card import card
+from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder, scenes_of
 from spatial_engine.dataset.lines import write_questions
 from spatial_engine.errors import UsageError
@@ -77,7 +77,7 @@ def write_part(
         )
         own["part"] = dict(part)
         write_json(folder / "audit.json", own)
-        (folder / "README.md").write_bytes(card(own, path.name).encode("utf-8", "replace"))
+        write_card(folder, own, path.name)
     return Dataset(path)
 
 

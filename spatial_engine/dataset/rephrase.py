@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from spatial_engine.atomic_file import write_json
-from spatial_engine.dataset.card import card
+from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.dataset import Dataset, check_target, dataset_folder, scenes_of
 from spatial_engine.dataset.lines import write_questions
 from spatial_engine.dataset.part import check_outside
@@ -225,7 +225,7 @@ def _write(
             place_file(whole.path / file, folder / file)
         write_questions(folder, written)
         write_json(folder / "audit.json", record)
-        (folder / "README.md").write_bytes(card(record, out.name).encode("utf-8", "replace"))
+        write_card(folder, record, out.name)
     failed = sum(one.failed for one in judged.values())
     return Rephrased(dataset=Dataset(out), chosen=len(judged), kept=kept, unused=ranked, failed=failed)
 

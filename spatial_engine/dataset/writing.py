@@ -20,7 +20,8 @@ from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.audit import audit
 from spatial_engine.dataset.balance import DEFAULTS, BalanceSettings, balance
-from spatial_engine.dataset.card import card
+from spatial_engine.dataset.card import write_card
+from spatial_engine.dataset.cost import CpuClock, write_cost
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
 from spatial_engine.dataset.drafts import PUZZLES, Drafts
 from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, Finished, OpenClip, collector_paused
@@ -95,9 +96,11 @@ def write_drafts(
     balancing: BalanceSettings = DEFAULTS,
     allow_empty: bool = False,
     workers: int = 0,
+    cpu: CpuClock | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error."""
+    """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error. `cpu`: the
+    time of the work, for `cost.json`."""
     crashed = dict(crashed or {})
     with dataset_folder(path, allow_empty=allow_empty) as folder:
         parts, refused, dropped = _finished(task, crashed, seed, balancing, workers, progress or Silent())
@@ -114,7 +117,9 @@ def write_drafts(
                 settings={**(settings or {}), "balance": asdict(balancing)},
             )
         write_json(folder / "audit.json", record)
-        (folder / "README.md").write_bytes(card(record, path.name).encode("utf-8", "replace"))
+        if cpu is not None:
+            write_cost(folder, cpu.total_s)
+        write_card(folder, record, path.name)
     return Dataset(path)
 
 

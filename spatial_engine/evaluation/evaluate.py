@@ -21,7 +21,8 @@ from spatial_engine.evaluation.runs import RunFolder, check_place, open_run, run
 from spatial_engine.language.chat.asking import Cache, ask_all, opened_cache, replay_all
 from spatial_engine.language.chat.estimate import Estimate, estimate
 from spatial_engine.language.chat.request import Outcome, Reply, Request, TimedOut
-from spatial_engine.options import BenchmarkOptions, Prices, RequestOptions, Server, Shard
+from spatial_engine.monitoring.monitor import monitored
+from spatial_engine.options import BenchmarkOptions, MonitoringOptions, Prices, RequestOptions, Server, Shard
 from spatial_engine.progress import Progress, Silent
 from templates.columns import Json
 from templates.question import Question
@@ -123,6 +124,7 @@ class Work:
 
 _SILENT = Silent()
 _NOWHERE = Server()
+_NOT_RECORDED = MonitoringOptions()
 BENCHMARK_TIMEOUT_S = 900.0
 """The time-out of EASI's protocol, in seconds."""
 
@@ -152,6 +154,7 @@ def evaluate(
     prices: Prices | None = None,
     shard: str | None = None,
     benchmark: BenchmarkOptions | None = None,
+    monitoring: MonitoringOptions = _NOT_RECORDED,
     progress: Progress = _SILENT,
 ) -> Path:
     """Asks a model every question of a data set that it has not answered yet, and scores the answers.
@@ -162,7 +165,8 @@ def evaluate(
     replies come from it, and no server is needed. `shard`: the share of one of several machines, such as "2/8", whose
     answers get a file of their own and are not scored: the call without `shard`, or `merge_runs`, scores them all.
     `benchmark`: `dataset` is the local copy of a published benchmark; OUT/<benchmark>/ holds its runs,
-    OUT/<benchmark>/items its items, and OUT/benchmarks.md the table of all. Raises `UsageError`; `SetupError` if the
+    OUT/<benchmark>/items its items, and OUT/benchmarks.md the table of all.
+    `monitoring`: where the run is recorded. Raises `UsageError`; `SetupError` if the
     server accepts no request.
     """
     if not replay:
@@ -175,7 +179,10 @@ def evaluate(
     before = RunFolder(Path(out) / name)
     check_unchanged(((one.id, one.item) for one in before.answers().values()), work.hashes, str(before.path))
     run = open_run(out, {**work.record(name), **_context(server, judge, prices)})
-    with opened_cache(cache, replay) as replies:
+    with (
+        monitored(progress, monitoring, "evaluate", run.path, work.shard) as progress,
+        opened_cache(cache, replay) as replies,
+    ):
         if work.shard.count > 1:
             _ask(work, run, server, replies, replay, progress)
             judge_answers(
@@ -253,6 +260,7 @@ def _ask(work: Work, run: RunFolder, server: Server, cache: Cache | None, replay
         def done(presentation: Presentation, outcome: Outcome) -> None:
             response = response_of(presentation, outcome, work.hashes[presentation.question.id], server.timeout_s)
             lines.append(response)
+            progress.part(response.id, "replies", _word(response), response.seconds or 0.0)
             progress.step(response.id, _word(response))
 
         if replay and cache is not None:

@@ -5,6 +5,7 @@
     │   ├── OpenOptions           how footage becomes clips
     │   ├── TruthOptions          whether it has ground truth
     │   ├── DetectionOptions      objects that the user has detected
+    │   ├── MonitoringOptions     where the run is recorded
     │   ├── ExecutorOptions       where the workers run
     │   │   └── WorkerOptions
     │   └── ExpertOptions         which experts run
@@ -13,11 +14,12 @@
     │       │       └── WeightsFolder
     │       └── WorkerOptions
     └── GenerateOptions           what is asked
+        ├── MonitoringOptions
         └── WorkerOptions
 
-`evaluate` takes RequestOptions, Server, JudgeOptions, Prices and BenchmarkOptions; `score` takes JudgeOptions;
-`navigate` takes NavigationOptions and Server; `adjudicate` takes AdjudicateOptions; `rephrase` takes RephraseOptions,
-Server and Spending; `view` takes ViewOptions. `Shard` is the share of one of several machines.
+`evaluate` takes RequestOptions, MonitoringOptions, Server, JudgeOptions, Prices and BenchmarkOptions; `score` takes
+JudgeOptions; `navigate` takes NavigationOptions and Server; `adjudicate` takes AdjudicateOptions; `rephrase` takes
+RephraseOptions, Server and Spending; `view` takes ViewOptions. `Shard` is the share of one of several machines.
 
 Imports nothing heavy: the help of the command line is made from it.
 """
@@ -30,6 +32,7 @@ from spatial_engine.options.detections import DetectionOptions
 from spatial_engine.options.evaluation import JudgeOptions, NavigationOptions, Prices, RequestOptions, Server
 from spatial_engine.options.executors import ExecutorOptions
 from spatial_engine.options.models import ExpertOptions, FetchOptions, ModelOptions, WeightsFolder
+from spatial_engine.options.monitoring import MonitoringOptions
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
 from spatial_engine.options.rephrasing import RephraseOptions, Spending
 from spatial_engine.options.shard import Shard
@@ -48,6 +51,7 @@ __all__ = [
     "GenerateOptions",
     "JudgeOptions",
     "ModelOptions",
+    "MonitoringOptions",
     "NavigationOptions",
     "OpenOptions",
     "Prices",

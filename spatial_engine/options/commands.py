@@ -12,6 +12,7 @@ from spatial_engine.options.detections import DetectionOptions
 from spatial_engine.options.executors import ExecutorOptions
 from spatial_engine.options.hints import check_kinds
 from spatial_engine.options.models import ExpertOptions
+from spatial_engine.options.monitoring import MonitoringOptions
 from spatial_engine.options.opening import OpenOptions
 from spatial_engine.options.truth import TruthOptions
 from templates.condition import MEASURES, Condition
@@ -19,7 +20,7 @@ from templates.hints.kinds import LEAVES
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnnotateOptions(OpenOptions, TruthOptions, DetectionOptions, ExpertOptions, ExecutorOptions):
+class AnnotateOptions(OpenOptions, TruthOptions, DetectionOptions, ExpertOptions, ExecutorOptions, MonitoringOptions):
     """Options of `annotate`."""
 
     retry_failed: Annotated[bool, Doc("Run again the experts that failed under the same settings.")] = False
@@ -31,7 +32,7 @@ class AnnotateOptions(OpenOptions, TruthOptions, DetectionOptions, ExpertOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateOptions(WorkerOptions):
+class GenerateOptions(WorkerOptions, MonitoringOptions):
     """Options of `generate`: what is asked. The questions do not depend on the number of workers."""
 
     abilities: Annotated[

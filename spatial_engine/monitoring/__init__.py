@@ -1,0 +1,1 @@
+"""What a run is recorded in while it runs: a log, a status page, a profile."""
