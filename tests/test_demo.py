@@ -113,6 +113,7 @@ def _numbers(line: str) -> list[float]:
     return [float(number) for number in _NUMBER.findall(line)]
 
 
+@FULL
 def test_readme_commands_run(tmp_path: Path) -> None:
     """On footage of noise: what the commands make of real footage, the demo shows."""
     (block,) = re.findall(r"```sh\n(spatial-engine run .*?)```", README, re.DOTALL)

@@ -53,5 +53,6 @@ def check(
 
 
 def seeds(quick: int, all_of_them: int) -> pytest.MarkDecorator:
+    """Rooms: the first few in every run, the next in CI's sample, all where all long tests run."""
     slow = [pytest.param(seed, marks=pytest.mark.long(sample=seed == quick)) for seed in range(quick, all_of_them)]
     return pytest.mark.parametrize("seed", [*range(quick), *slow])

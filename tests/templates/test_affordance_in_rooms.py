@@ -148,7 +148,7 @@ RIGHT = {"afford_mark": serves, "afford_parts": serve, "afford_point": pointed_t
 RIGHT |= {"use_of": fits_the_use, "seat_height": at_seat_height, "walk_between": passes}
 
 
-@seeds(1, 12)
+@seeds(0, 12)
 def test_every_answer_is_that_of_the_boxes(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=320, height_px=240)
     check(scene, true_signals(scene, as_clip(scene), stride=4), RIGHT, {*RIGHT} - {"afford_parts"})

@@ -185,6 +185,7 @@ def test_plans_score_1_by_every_scorer_and_doing_nothing_0(seed: int) -> None:
             assert strict.manipulateeval(said, "", hint)["score"] == 0
 
 
+@pytest.mark.long(sample=True)
 def test_no_answer_is_much_more_frequent_than_others() -> None:
     drafts = [draft for seed in range(6) for draft in asked(seed)[1]]
     for name in CHOICES:

@@ -117,6 +117,7 @@ def test_without_gravity_no_tilt_is_asked_for_the_reason_of_the_expert() -> None
     assert "which axis is up is not known" in {r.reason for r in found.refusals if r.template == "camera_tilt"}
 
 
+@pytest.mark.long(sample=True)
 def test_two_reconstructions_that_agree_give_questions_and_two_that_differ_do_not() -> None:
     main = worlds.signals()
     agree = {**main, "camera_path_check": main["camera_path"], "sparse_points_check": main["sparse_points"]}
@@ -136,6 +137,7 @@ def test_a_single_reconstruction_counts_as_none() -> None:
     assert not kinds & {"camera_travel", "place_direction", "path_map", "range_ratio"}
 
 
+@pytest.mark.long(sample=True)
 def test_every_draft_passes_the_gate_it_is_given() -> None:
     strict = drafts(worlds.signals(), min_confidence=0.995)
     assert strict and all(d.answer.p_right() >= 0.995 for d in strict)
@@ -156,6 +158,7 @@ def test_formats_of_a_fact_share_its_id_and_facts_contain_media_terms_only() -> 
         assert not {"world", "pose", "sigma"} & set(draft.fact)
 
 
+@pytest.mark.long(sample=True)
 def test_at_most_so_many_facts_of_a_template_are_asked_whatever_the_format() -> None:
     found = asked(worlds.signals(), facts_per_template=5)
     for template in TEMPLATES:

@@ -138,7 +138,7 @@ def hides(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool:
 RIGHT = {"behind_it": hides, "relation_across": across, "beyond_frame": comes_first, "point_beyond": marks_beyond}
 
 
-@seeds(1, 12)
+@seeds(0, 12)
 def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
     check(

@@ -191,7 +191,7 @@ def told(scene: RenderedScene, draft: Draft) -> bool:
     return motion.tells(str(recorded.value)) and all(map(motion.holds, recorded.scorer_params["claims"]))
 
 
-@seeds(1, 12)
+@seeds(0, 12)
 def test_one_sentence_of_four_tells_what_the_camera_did(seed: int) -> None:
     scene = room_of(seed, pitch_deg=[0, -14, 9][seed % 3])
     found = drafts_of(scene, *STORIES)
@@ -331,7 +331,7 @@ def to_and_fro(poses: Poses) -> bool:
     return way and view
 
 
-@seeds(1, 12)
+@seeds(0, 12)
 def test_the_manner_is_that_of_what_the_middle_of_the_pictures_shows(seed: int) -> None:
     for scene in (filmed(seed), following_room(seed, 48, 120), revealing_room(seed, 48, 120), wandering(seed)):
         for draft in drafts_of(scene, "camera_manner"):
@@ -442,13 +442,14 @@ def test_all_manners_of_moving_along_are_found() -> None:
     assert {draft.answer.to_json().value for draft in found} == {*RIDING}
 
 
-@seeds(1, 12)
+@seeds(0, 12)
 def test_what_happens_is_what_a_tape_between_surfaces_says(seed: int) -> None:
     for scene in (staged(seed), meeting_room(2 * seed, 48, 120), meeting_room(2 * seed + 1, 48, 120)):
         for draft in drafts_of(scene, "what_happens", stride=2):
             assert happened(scene, draft), (draft.fact, draft.options)
 
 
+@pytest.mark.long(sample=True)
 def test_all_meetings_and_passages_are_found() -> None:
     found = [d for seed in range(8) for d in drafts_of(meeting_room(seed, 48, 120), "what_happens", stride=4)]
     answers = {draft.answer.to_json().answer for draft in found}

@@ -140,7 +140,7 @@ def stated(scene: RenderedScene, fact: Mapping[str, Json], answer: Json) -> bool
 RIGHT = {"relation_of": related, "true_statement": stated}
 
 
-@seeds(1, 12)
+@seeds(0, 12)
 def test_every_answer_is_that_of_the_boxes(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=320, height_px=240)
     check(scene, true_signals(scene, as_clip(scene), stride=4), RIGHT, {*RIGHT})

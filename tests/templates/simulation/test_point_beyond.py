@@ -1,6 +1,7 @@
 """Which marked point is just outside another photo, in a small exact world."""
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ TEMPLATE = PointBeyond()
 SIGNALS = worlds.signals()
 
 
+@cache
 def facts() -> MarksBeyond:
     return TEMPLATE.propose(worlds.scene(SIGNALS), np.random.default_rng(0), 40).rounded()
 

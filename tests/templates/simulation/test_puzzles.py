@@ -81,7 +81,8 @@ def test_folded_paper():
 
 
 @pytest.mark.parametrize(
-    ("size", "folds", "holes", "different"), [(3, 2, 1, 7), (4, 1, 1, 6), (4, 2, 1, 31), (4, 2, 2, 102)]
+    ("size", "folds", "holes", "different"),
+    [(3, 2, 1, 7), (4, 1, 1, 6), (4, 2, 1, 31), pytest.param(4, 2, 2, 102, marks=pytest.mark.long)],
 )
 def test_there_are_so_many_different_papers(size, folds, holes, different):
     """As many as all ways to fold and punch give, of which none is another one turned or flipped."""
