@@ -12,7 +12,7 @@ SystemPrompt = Annotated[
     bool, typer.Option("--system-prompt", help="Put a question's instructions into a system message.")
 ]
 ShardMb = Annotated[
-    int | None, typer.Option("--shard-mb", metavar="MB", help="Largest size of a file of hf or webdataset; 500.")
+    int | None, typer.Option("--shard-mb", metavar="MB", help="Largest size of a file of hf, webdataset, trl; 500.")
 ]
 Mix = Annotated[
     Path | None,
@@ -27,8 +27,8 @@ Reasoning = Annotated[
     str,
     typer.Option(
         metavar="none|auto|all",
-        help="Chains of thought before the answers of hf, webdataset, llava, sharegpt: none; by level (auto: none for "
-        "L1 and counts, short for L2, full for L3 and L4); full for all.",
+        help="Chains of thought before the answers in forms that train: none; by level (auto: none for L1 and counts, "
+        "short for L2, full for L3 and L4); full for all.",
     ),
 ]
 ToHub = Annotated[
@@ -50,7 +50,9 @@ def export(
     out: o.Out,
     to: Annotated[
         str,
-        typer.Option(help="Whose format: spatialtree, lmms-eval, vlmevalkit, hf, webdataset, llava, sharegpt."),
+        typer.Option(
+            help="Whose format: spatialtree, lmms-eval, vlmevalkit, hf, webdataset, trl, llava, llava-1.5, sharegpt."
+        ),
     ],
     commercial_ok: cli_leaks.CommercialOk = False,
     system_prompt: SystemPrompt = False,

@@ -1,7 +1,7 @@
 """Training rows in the forms of LLaVA and of ShareGPT: one turn that asks, one that answers, a file per split.
 
 LLaVA: `[{id, image, conversations: [{from: "human"}, {from: "gpt"}]}]`. `image` is a path below the folder that the
-trainer calls `--image_folder`, or a list of paths where there are several (LLaVA-NeXT; the first LLaVA takes one).
+trainer calls `--image_folder`, or a list of paths where there are several: LLaVA-NeXT reads both, LLaVA 1.5 a path.
 
 ShareGPT, as LLaMA-Factory reads it: `{messages: [{role, content}], images: [...]}` and a `dataset_info.json`. It
 refuses rows whose `<image>` and `<video>` tokens do not equal their files in number. It takes relative paths from its
@@ -90,13 +90,20 @@ def export_llava(dataset: Dataset, folder: Path, *, mix: Mixture | None = None, 
     """Writes `SPLIT.json`, `images/` and a README into `folder`. Leaves out questions that show a video and more.
 
     `mix`: other rows among those of the training split."""
-    counts = _write_splits(dataset, folder, partial(llava_row, reasoning=reasoning), mix, llava_form)
-    missing = sum(1 for question in dataset.questions if llava_row(question) is None)
-    trainer = "LLaVA-NeXT and its relatives: `--data_path SPLIT.json --image_folder` this folder"
-    (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
-    left_out = {"LLaVA takes pictures or one video, not both": missing} if missing else {}
-    files = (*counts, IMAGES, "README.md")
-    return Exported(rows=sum(counts.values()), left_out=left_out, files=files, detail=_mixed(mix))
+    row, form = partial(llava_row, reasoning=reasoning), llava_form
+    return _export_llava(dataset, folder, row, mix, form, "LLaVA takes pictures or one video, not both")
+
+
+def export_llava_15(dataset: Dataset, folder: Path, *, mix: Mixture | None = None, reasoning: str = "none") -> Exported:
+    """Likewise, for the loader of LLaVA 1.5: only what shows one picture or none."""
+
+    def row(question: Question) -> dict[str, Json] | None:
+        return _of_one_picture(llava_row(question, reasoning))
+
+    def form(other: OtherRow, images: Sequence[str], videos: Sequence[str]) -> dict[str, Json] | None:
+        return _of_one_picture(llava_form(other, images, videos))
+
+    return _export_llava(dataset, folder, row, mix, form, "LLaVA 1.5 takes one picture at most, and no video")
 
 
 def export_sharegpt(
@@ -131,6 +138,10 @@ def llava_row(question: Question, reasoning: str = "none") -> dict[str, Json] | 
     asked = turn.asked.replace(VIDEO_TOKEN, TOKEN)
     turns = [{"from": "human", "value": asked}, {"from": "gpt", "value": turn.answered}]
     return {"id": question.id, **shown, "conversations": turns}
+
+
+def _of_one_picture(row: dict[str, Json] | None) -> dict[str, Json] | None:
+    return None if row is None or "video" in row or isinstance(row.get("image"), list) else row
 
 
 def sharegpt_row(question: Question, system_prompt: bool = False, reasoning: str = "none") -> dict[str, Json]:
@@ -172,7 +183,7 @@ def _other_rows(mix: Mixture, own: int, folder: Path, form: _Form) -> list[dict[
             [f"{IMAGES}/{placed(file, folder / IMAGES)}" for file in files] for files in (other.images, other.videos)
         ]
         if (row := form(other, *named)) is None:
-            mix.broken["pictures and videos, or several videos"] += 1
+            mix.broken["pictures and videos that the form cannot hold"] += 1
             mix.taken -= 1
         else:
             rows.append(row)
@@ -185,6 +196,24 @@ def _interleaved(own: list[dict[str, Json]], others: list[dict[str, Json]]) -> l
     for number, row in enumerate(own):
         rows += [row, *others[len(others) * number // len(own) : len(others) * (number + 1) // len(own)]]
     return rows
+
+
+def _export_llava(
+    dataset: Dataset,
+    folder: Path,
+    row: Callable[[Question], dict[str, Json] | None],
+    mix: Mixture | None,
+    form: _Form,
+    reason: str,
+) -> Exported:
+    """`reason`: why `row` gives None."""
+    counts = _write_splits(dataset, folder, row, mix, form)
+    missing = sum(1 for question in dataset.questions if row(question) is None)
+    trainer = "LLaVA and its relatives: `--data_path SPLIT.json --image_folder` this folder"
+    (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
+    files = (*counts, IMAGES, "README.md")
+    left_out = {reason: missing} if missing else {}
+    return Exported(rows=sum(counts.values()), left_out=left_out, files=files, detail=_mixed(mix))
 
 
 def _mixed(mix: Mixture | None) -> dict[str, Json]:

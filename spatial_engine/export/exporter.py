@@ -61,7 +61,9 @@ EXPORTERS = Registry(
         "vlmevalkit": "spatial_engine.export.vlmevalkit:export_vlmevalkit",
         "hf": "spatial_engine.export.hf:export_hf",
         "webdataset": "spatial_engine.export.webdataset:export_webdataset",
+        "trl": "spatial_engine.export.trl:export_trl",
         "llava": "spatial_engine.export.conversations:export_llava",
+        "llava-1.5": "spatial_engine.export.conversations:export_llava_15",
         "sharegpt": "spatial_engine.export.conversations:export_sharegpt",
     },
 )

@@ -10,7 +10,7 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain, to_line
 from spatial_engine.evaluation.baselines import bare
 from spatial_engine.export.exporter import Exported, questions_by_split
-from spatial_engine.export.parquet import Kind, pictures, write_parquet
+from spatial_engine.export.parquet import Kind, pictures, row_bytes, write_parquet
 from spatial_engine.export.shards import SHARD_MB, write_shards
 from spatial_engine.language.reasoning import amount_of, chain
 from spatial_engine.output_folder import place_file
@@ -86,7 +86,7 @@ def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB, reaso
             split,
             "parquet",
             (row(question, dataset.path, reasoning) for question in questions),
-            size=_bytes,
+            size=row_bytes,
             shard_mb=shard_mb,
             write=lambda path, rows: write_parquet(path, COLUMNS, rows),
         )
@@ -111,12 +111,6 @@ def row(question: Question, folder: Path, reasoning: str = "none") -> dict[str, 
     cells["reasoning"] = chain(question, amount_of(question, reasoning))
     shown = {"images": pictures(folder, question.media), "videos": [_video(medium) for medium in _videos(question)]}
     return {**{name: cells.get(name) for name in COLUMNS}, **shown}
-
-
-def _bytes(row: Mapping[str, Any]) -> int:
-    """About what a row takes in a file: pictures do not shrink, and words are few."""
-    texts = sum(len(value) for value in row.values() if isinstance(value, str))
-    return texts + sum(len(picture["bytes"]) for picture in row["images"])
 
 
 def _videos(question: Question) -> list[Mapping[str, Json]]:

@@ -15,8 +15,8 @@ from templates.columns import Json
 if TYPE_CHECKING:
     import pyarrow
 
-Kind = Literal["text", "number", "integer", "texts", "images"]
-"""Of a column."""
+Kind = Literal["text", "number", "integer", "texts", "images", "messages"]
+"""Of a column. Messages are [{role, content: [{type, text}]}]."""
 
 _ROWS_A_GROUP = 64
 _VALUES: Mapping[str, Json] = {
@@ -25,6 +25,12 @@ _VALUES: Mapping[str, Json] = {
     "integer": {"dtype": "int64", "_type": "Value"},
     "texts": {"feature": {"dtype": "string", "_type": "Value"}, "_type": "Sequence"},
     "images": {"feature": {"_type": "Image"}, "_type": "Sequence"},
+    "messages": [
+        {
+            "role": {"dtype": "string", "_type": "Value"},
+            "content": [{"type": {"dtype": "string", "_type": "Value"}, "text": {"dtype": "string", "_type": "Value"}}],
+        }
+    ],
 }
 
 
@@ -43,6 +49,12 @@ def pictures(folder: Path, media: Iterable[Mapping[str, Json]]) -> list[dict[str
     """Files of `media` as the content of a column of images; videos are none."""
     paths = (folder / medium["path"] for medium in media if medium.get("kind") != "video")
     return [{"bytes": path.read_bytes(), "path": path.name} for path in paths]
+
+
+def row_bytes(row: Mapping[str, Any]) -> int:
+    """About what a row takes in a file: pictures do not shrink, and words are few."""
+    texts = sum(len(value) for value in row.values() if isinstance(value, str))
+    return texts + sum(len(picture["bytes"]) for picture in row["images"])
 
 
 def check_pyarrow() -> None:
@@ -65,6 +77,9 @@ def _schema(columns: Mapping[str, Kind]) -> "pyarrow.Schema":
         "integer": pa.int64(),
         "texts": pa.list_(pa.string()),
         "images": pa.list_(pa.struct({"bytes": pa.binary(), "path": pa.string()})),
+        "messages": pa.list_(
+            pa.struct({"role": pa.string(), "content": pa.list_(pa.struct({"type": pa.string(), "text": pa.string()}))})
+        ),
     }
     features = {name: _VALUES[kind] for name, kind in columns.items()}
     return pa.schema(

@@ -49,6 +49,17 @@ def test_llava_rows(llava, questions):
         assert said_once(questions[row["id"]], human["value"])
 
 
+def test_llava_15_rows_show_one_picture_at_most(every_format, questions, llava, tmp_path):
+    out = export(every_format, tmp_path / "out", to="llava-1.5")
+    found = {row["id"]: row for row in rows(out, "llava-1.5")}
+    assert set(found) == {id for id, question in questions.items() if len(question.media) <= 1}
+    assert 0 < len(found) < len(questions) and all(
+        found[row["id"]] == row for row in rows(llava, "llava") if row["id"] in found
+    )
+    (left_out,) = json.loads((out / "export_report.json").read_text())["left_out"].values()
+    assert left_out == len(questions) - len(found)
+
+
 def test_sharegpt_rows(sharegpt, questions):
     found = rows(sharegpt, "sharegpt")
     assert {row["id"] for row in found} == set(questions)

@@ -26,12 +26,12 @@ def test_unknown_forms_list_the_known_ones(dataset, tmp_path):
 def test_forms_without_system_messages_name_those_with_them(dataset, tmp_path, form):
     with pytest.raises(UsageError, match=f"{form} has no system messages") as refused:
         export(dataset, tmp_path / "out", to=form, system_prompt=True)
-    assert refused.value.remedy.endswith("to one of: lmms-eval, sharegpt")
+    assert refused.value.remedy.endswith("to one of: lmms-eval, trl, sharegpt")
     assert not (tmp_path / "out").exists()
 
 
 def test_every_registered_form_loads():
-    assert set(EXPORTERS.load_all()) >= {"spatialtree", "lmms-eval", "vlmevalkit", "hf", "llava", "sharegpt"}
+    assert set(EXPORTERS.load_all()) >= {"spatialtree", "lmms-eval", "vlmevalkit", "hf", "trl", "llava", "sharegpt"}
 
 
 def test_the_command_line_and_the_page_name_every_form():
@@ -88,7 +88,8 @@ def test_a_folder_that_is_no_data_set(tmp_path):
 def test_forms_that_evaluate_hold_no_reasoning(dataset, tmp_path, form):
     with pytest.raises(UsageError, match=f"{form} has no reasoning") as refused:
         export(dataset, tmp_path / "out", to=form, reasoning="all")
-    assert refused.value.remedy == "leave out --reasoning, or export to one of: hf, webdataset, llava, sharegpt"
+    those = "hf, webdataset, trl, llava, llava-1.5, sharegpt"
+    assert refused.value.remedy == f"leave out --reasoning, or export to one of: {those}"
 
 
 def test_unknown_reasoning_is_refused(dataset, tmp_path):

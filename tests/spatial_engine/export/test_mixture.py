@@ -51,7 +51,7 @@ def written(out: Path) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     return json.loads((out / "train.json").read_text()), json.loads((out / "export_report.json").read_text())
 
 
-@pytest.mark.parametrize("form", ["llava", "sharegpt"])
+@pytest.mark.parametrize("form", ["llava", "llava-1.5", "sharegpt"])
 def test_one_to_a_half(training: Dataset, general: Path, tmp_path: Path, form: str) -> None:
     out = export(training, tmp_path / "out", to=form, mix=general, ratio=0.5)
     rows, report = written(out)
@@ -66,7 +66,7 @@ def test_one_to_a_half(training: Dataset, general: Path, tmp_path: Path, form: s
         assert sum(text.count("<image>") for text in said) == len(images) <= 1
         assert all((out / image).is_file() for image in images)
         assert said[-1] == ("A cat." if images else "Ho")
-        assert form != "llava" or {turn["from"] for turn in turns} == {"human", "gpt"}
+        assert form == "sharegpt" or {turn["from"] for turn in turns} == {"human", "gpt"}
     again, _ = written(export(training, tmp_path / "again", to=form, mix=general, ratio=0.5))
     assert again == rows
 
