@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         Spending,
         ViewOptions,
     )
-    from spatial_engine.pipeline import annotate, generate, plan, run
+    from spatial_engine.pipeline import annotate, generate, plan, plan_questions, run
     from spatial_engine.report import report
     from spatial_engine.sequences import open_sequence
     from spatial_engine.store.damage import check_store, repair_store
@@ -93,6 +93,7 @@ _HOMES = {
     "open_sequence": "sequences",
     "open_store": "store.store",
     "plan": "pipeline",
+    "plan_questions": "pipeline",
     "push": "export.push",
     "rephrase": "dataset.rephrase",
     "repair_store": "store.damage",
@@ -142,6 +143,7 @@ __all__ = [
     "open_sequence",
     "open_store",
     "plan",
+    "plan_questions",
     "push",
     "repair_store",
     "rephrase",

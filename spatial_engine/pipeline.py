@@ -17,7 +17,8 @@ from spatial_engine.dataset.dataset import Dataset, check_target
 from spatial_engine.dataset.drafts import check_idle, drafts_folder, note_asked
 from spatial_engine.dataset.finishing import FinishClip
 from spatial_engine.dataset.hints import HintsFromSignals
-from spatial_engine.dataset.writing import draw_shard, write_drafts
+from spatial_engine.dataset.target import Target
+from spatial_engine.dataset.writing import balanced_drafts, draw_shard, write_drafts
 from spatial_engine.errors import UsageError, interruptible
 from spatial_engine.monitoring.monitor import monitored
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, Shard, StrPath, chosen
@@ -104,7 +105,7 @@ def generate(
     options, share, target = chosen(GenerateOptions, options, fields), Shard.of(shard), Path(dataset)
     source = store if store is None or isinstance(store, Store) else open_store(store)
     work = drafts_folder(target)
-    task = AskClip.of(source, options, work)
+    task, wanted = AskClip.of(source, options, work), _target(source, options)
     check_target(target)
     with monitored(progress or Silent(), options, "generate", target, share) as progress:
         if share.count > 1:
@@ -112,7 +113,9 @@ def generate(
                 ask_all(task, options.workers, progress, share)
                 if note_asked(work, task.digest, share):
                     finish = _finishing(task, all_filed(task), options, work)
-                    draw_shard(finish, share, seed=options.seed, workers=options.workers, progress=progress)
+                    draw_shard(
+                        finish, share, seed=options.seed, target=wanted, workers=options.workers, progress=progress
+                    )
             return Dataset(target)
         with one_writer(target), interruptible(), cpu_clock(work) as cpu:
             check_idle(work)
@@ -126,6 +129,7 @@ def generate(
                 | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")}
                 | ({"hints": list(options.hints)} if options.hints else {}),
                 scenes={} if source is None else source.scenes(),
+                target=wanted,
                 allow_empty=options.allow_empty,
                 workers=options.workers,
                 cpu=cpu,
@@ -133,6 +137,38 @@ def generate(
             )
             rmtree(work)
             return made
+
+
+def plan_questions(
+    store: StrPath | Store | None,
+    dataset: StrPath,
+    options: GenerateOptions | None = None,
+    *,
+    progress: Progress | None = None,
+    **fields: Any,
+) -> dict[str, Any]:
+    """What `generate` would draw: how many questions of which answers, difficulties and scenes, and what limits them
+    (the entry `target` of audit.json). Every clip is asked about, and `generate` with the same options does not do it
+    again; nothing is put into words or drawn. Arguments and errors as for `generate`."""
+    progress, options = progress or Silent(), chosen(GenerateOptions, options, fields)
+    source = store if store is None or isinstance(store, Store) else open_store(store)
+    target, work = Path(dataset), drafts_folder(Path(dataset))
+    task, wanted = AskClip.of(source, options, work), _target(source, options)
+    check_target(target)
+    with one_writer(target), interruptible(), cpu_clock(work):
+        check_idle(work)
+        asked = ask_all(task, options.workers, progress, Shard())
+        wanted = wanted or Target(scenes={} if source is None else source.scenes())
+        return dict(balanced_drafts(task.drafts, asked.keys, options.seed, target=wanted).target)
+
+
+def _target(store: Store | None, options: GenerateOptions) -> Target | None:
+    """What is to be drawn; None: all."""
+    if not options.is_targeted:
+        return None
+    scenes = {} if store is None else store.scenes()
+    per_clip = options.questions_per_clip(0 if store is None else len(store.clip_ids()))
+    return Target(count=options.count, per_clip=per_clip, even=options.even, scenes=scenes)
 
 
 def _finishing(task: AskClip, keys: Mapping[str, str], options: GenerateOptions, work: Path) -> FinishClip:

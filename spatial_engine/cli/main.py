@@ -23,6 +23,7 @@ from spatial_engine.cli import view as cli_view
 from spatial_engine.cli.options import fed
 from spatial_engine.cli.store import store_app
 from spatial_engine.cli.weights import weights_app
+from spatial_engine.errors import UsageError
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
 
 app = typer.Typer(
@@ -103,13 +104,21 @@ def generate(
         Path, typer.Option("-o", "--out", metavar="DATASET", help="Data set to write; an earlier one is replaced.")
     ],
     options: GenerateOptions,
+    plan: o.QuestionPlanOnly = False,
     shard: o.Shard = None,
 ) -> None:
     """Ask what the signals of a store decide, into a data set. Stopped? Run it again: it goes on."""
     from spatial_engine import pipeline
-    from spatial_engine.cli import summary
+    from spatial_engine.cli import summary, target_shown
     from spatial_engine.progress import console, for_terminal
 
+    if plan:
+        if shard is not None:
+            raise UsageError("--plan with --shard", "give --plan without --shard: it is about the whole set")
+        with for_terminal() as progress:
+            wanted = pipeline.plan_questions(store, dataset, options, progress=progress)
+        target_shown.show_plan(wanted, console())
+        return
     with for_terminal() as progress:
         done = pipeline.generate(store, dataset, options, shard=shard, progress=progress)
     if shard is not None:

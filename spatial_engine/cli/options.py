@@ -28,6 +28,9 @@ MergedStore = Annotated[Path, typer.Option("-o", "--out", metavar="STORE", help=
 PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Print clips, experts, time, disk and what is missing; run nothing.")
 ]
+QuestionPlanOnly = Annotated[
+    bool, typer.Option("--plan", help="Ask, and print what would be drawn and what limits it; write no data set.")
+]
 
 Shard = Annotated[
     str | None,

@@ -37,6 +37,8 @@ _GOOD_CALIBRATION = (
     "give a JSON file with at least one factor, as `spatial-engine calibrate SEQUENCE... -o FILE` writes it; "
     "without the option the packaged calibration is used"
 )
+_SPARE_FACTS = 2
+"""Facts a question that a clip is to give: not every template has something to ask about a clip."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +57,8 @@ class AskClip:
 
     @classmethod
     def of(cls, store: Store | None, options: GenerateOptions, folder: Path) -> "AskClip":
-        """The task that the options describe; without a store, of puzzles alone. Does not read the store. `folder`: of
-        the drafts. Raises `UsageError`."""
+        """The task that the options describe; without a store, of puzzles alone. Reads no signals. `folder`: of the
+        drafts. Raises `UsageError`."""
         if store is None and not options.puzzles:
             raise UsageError(
                 "no STORE to ask about", "name one that annotate wrote, or give --puzzles N: puzzles need no footage"
@@ -71,7 +73,7 @@ class AskClip:
             store_path=None if store is None else store.path,
             drafts=Drafts(folder=folder, templates=known, near=DEFAULTS.near, seed=options.seed),
             puzzles=options.puzzles,
-            settings=AskSettings(min_confidence=options.min_confidence, difficulty=options.conditions),
+            settings=_ask_settings(options, store, len(known)),
             seed=options.seed,
             calibration=_calibration(options),
         )
@@ -143,6 +145,14 @@ class AskClip:
     def _store(self) -> Store:
         assert self.store_path is not None  # puzzles show no clip
         return Store(self.store_path)
+
+
+def _ask_settings(options: GenerateOptions, store: Store | None, templates: int) -> AskSettings:
+    """How many facts each template is asked for follows from how many questions a clip is to give."""
+    settings = AskSettings(min_confidence=options.min_confidence, difficulty=options.conditions)
+    wanted = None if store is None else options.questions_per_clip(len(store.clip_ids()))
+    facts = -(-_SPARE_FACTS * (wanted or 0) // templates)
+    return replace(settings, facts_per_template=max(facts, settings.facts_per_template))
 
 
 def _digest(what: Any) -> str:

@@ -16,7 +16,9 @@ from jaxtyping import Bool, Float64, Int8, Int16, Int32
 
 from spatial_engine.dataset.clip_keys import Near
 from spatial_engine.dataset.keys import Keys, groups
+from spatial_engine.dataset.target import Target
 from templates.asked import Choose
+from templates.columns import Json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +105,8 @@ class Balanced:
     """As in `Selection`."""
     dropped: Mapping[tuple[str, str], int]
     """Number of questions by leaf and reason."""
+    target: Json = None
+    """What was drawn for a target (`Target.record`)."""
 
     def selections(self) -> Iterator[Selection]:
         """Clip by clip; clips without questions are left out."""
@@ -118,8 +122,8 @@ class Balanced:
             )
 
 
-def balance(keys: Keys, seed: int, settings: BalanceSettings = DEFAULTS) -> Balanced:
-    """Drops surplus questions, arranges the letters and chooses the prompts."""
+def balance(keys: Keys, seed: int, settings: BalanceSettings = DEFAULTS, target: Target | None = None) -> Balanced:
+    """Drops surplus questions, draws those of the target, arranges the letters and chooses the prompts."""
     dropped = Counter[tuple[str, str]]()
     yes_and_no, words = "dropped to balance yes and no", "dropped to balance the words of right answers"
     rules: tuple[tuple[str, Callable[[Keys], Gone]], ...] = (
@@ -134,15 +138,24 @@ def balance(keys: Keys, seed: int, settings: BalanceSettings = DEFAULTS) -> Bala
         ("dropped to keep unanswerable rare", lambda k: _surplus_unanswerable(k, settings.unanswerable_share)),
     )
     for reason, rule in rules:
-        gone = rule(keys)
-        for kind, count in zip(*np.unique(keys.kind[gone], return_counts=True), strict=True):
-            dropped[keys.kinds[kind].ability, reason] += int(count)
-        keys = keys.take(~gone)
+        keys = _without(rule(keys), keys, reason, dropped)
+    drawn = None
+    if target is not None:
+        kept = target.draw(keys)
+        drawn = target.record(keys, kept)
+        keys = _without(~kept, keys, "not drawn: the set is limited", dropped)
     choose = even_choice(seed)
     prompts = zip(keys.prompt_key.tolist(), keys.prompts.tolist(), strict=True)
     prompt = [choose(keys.prompt_keys[key], count) for key, count in prompts]
     order = _arranged(keys, seed, settings)
-    return Balanced(keys=keys, order=order, prompt=np.array(prompt, dtype=np.int16), dropped=dropped)
+    return Balanced(keys=keys, order=order, prompt=np.array(prompt, dtype=np.int16), dropped=dropped, target=drawn)
+
+
+def _without(gone: Gone, keys: Keys, reason: str, dropped: Counter[tuple[str, str]]) -> Keys:
+    """The other questions; those that are gone are counted."""
+    for kind, count in zip(*np.unique(keys.kind[gone], return_counts=True), strict=True):
+        dropped[keys.kinds[kind].ability, reason] += int(count)
+    return keys.take(~gone)
 
 
 def _surplus_yes_no(keys: Keys, among: np.ndarray, settings: BalanceSettings) -> Gone:

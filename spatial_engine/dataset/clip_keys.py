@@ -6,11 +6,12 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int32, UInt64
+from jaxtyping import Bool, Float32, Float64, Int32, UInt64
 
 from spatial_engine.dataset.repeated_facts import repeated_facts
 from templates.asked import Asked, Refusal
 from templates.columns import Json, Texts
+from templates.condition import MEASURES
 
 
 class Near(NamedTuple):
@@ -73,6 +74,8 @@ class ClipKeys:
     """Hash of template, offered words and order of time: what a reader learns without a picture."""
     numbers: Float64[np.ndarray, "n 3"]
     """Value, tolerance and period of an answer that is a single number (`Asked.numbers`)."""
+    difficulty: Float32[np.ndarray, "n m"]
+    """A column for each of `MEASURES`; NaN where it is not known."""
     right: Int32[np.ndarray, "n"]
     """Index of the right option; -1 where there are none."""
     offers: Bool[np.ndarray, "n"]
@@ -112,6 +115,7 @@ class ClipKeys:
             words=_texts(word for one in left for word in one.right_words().tolist()),
             situation=np.array([n for one in left for n in _situations(one)], dtype=np.uint64),
             numbers=np.concatenate([np.empty((0, 3)), *(one.numbers() for one in left)]),
+            difficulty=np.concatenate([np.empty((0, len(MEASURES)), np.float32), *map(_difficulty, left)]),
             right=_joined([_right(one) for one in left], np.int32),
             offers=_joined([one.offers_undetermined() for one in left], np.bool_),
             unanswerable=_joined([one.offers_undetermined() & one.unanswerable() for one in left], np.bool_),
@@ -152,6 +156,11 @@ class ClipKeys:
     def _take(self, rows: np.ndarray) -> "ClipKeys":
         columns = {name: value[rows] for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         return replace(self, **columns)
+
+
+def _difficulty(asked: Asked) -> Float32[np.ndarray, "n m"]:
+    unknown = np.full(len(asked), np.nan)
+    return np.stack([asked.difficulty.get(name, unknown) for name in MEASURES], axis=1).astype(np.float32)
 
 
 def _right(asked: Asked) -> np.ndarray:

@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int16, Int32, Int64
+from jaxtyping import Bool, Float32, Float64, Int16, Int32, Int64
 
 from spatial_engine.dataset.clip_keys import ClipKeys, Kind
 from templates.chance import Chance
+from templates.condition import MEASURES
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -21,6 +22,8 @@ class Keys:
     clip_ids: Sequence[str]
     kinds: Sequence[Kind]
     prompt_keys: Sequence[str]
+    word_texts: Sequence[str]
+    """What `words` stand for."""
     clip: Int32[np.ndarray, "n"]
     """Index in `clip_ids`."""
     kind: Int16[np.ndarray, "n"]
@@ -38,6 +41,8 @@ class Keys:
     """Template, offered words and order of time: what a reader learns without a picture."""
     numbers: Float64[np.ndarray, "n 3"]
     """Value, tolerance and period of an answer that is a single number."""
+    difficulty: Float32[np.ndarray, "n m"]
+    """A column for each of `MEASURES`; NaN where it is not known."""
     fact: Int32[np.ndarray, "n"]
     draw: np.ndarray
     """A random number of each question, which depends on fact, format and seed alone."""
@@ -67,7 +72,7 @@ class Keys:
         kinds, words, prompt_keys = _Codes[Kind](), _Codes[str]([""]), _Codes[str]()
         clip_ids: list[str] = []
         parts: list[dict[str, np.ndarray]] = [
-            {name: np.empty((0, 3) if name == "numbers" else 0, dtype) for name, dtype in _COLUMNS.items()}
+            {name: np.empty((0, *_WIDTHS.get(name, ())), dtype) for name, dtype in _COLUMNS.items()}
         ]
         for clip in clips:
             own = {
@@ -93,6 +98,7 @@ class Keys:
             clip_ids=clip_ids,
             kinds=kinds.values,
             prompt_keys=prompt_keys.values,
+            word_texts=sorted(words.values),
             template=template,
             leaf=leaf,
             format=format,
@@ -130,10 +136,12 @@ class Keys:
 
 _COLUMNS: dict[str, type] = {
     "clip": np.int32, "kind": np.int16, "table": np.int32, "row": np.int32, "fact": np.uint64, "words": np.int32,
-    "situation": np.uint64, "numbers": np.float64, "right": np.int16, "offers": np.bool_, "unanswerable": np.bool_,
-    "repeats": np.bool_, "prompt_key": np.int32, "prompts": np.int16,
+    "situation": np.uint64, "numbers": np.float64, "difficulty": np.float32, "right": np.int16, "offers": np.bool_,
+    "unanswerable": np.bool_, "repeats": np.bool_, "prompt_key": np.int32, "prompts": np.int16,
 }  # fmt: skip
 """Type of each column that is made clip by clip."""
+_WIDTHS = {"numbers": (3,), "difficulty": (len(MEASURES),)}
+"""Numbers a row, where there are several."""
 
 
 class _Codes(Generic[Value]):

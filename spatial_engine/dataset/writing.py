@@ -10,7 +10,7 @@ The data set is written whole or not at all.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +19,7 @@ import numpy as np
 from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.audit import audit
-from spatial_engine.dataset.balance import DEFAULTS, BalanceSettings, balance
+from spatial_engine.dataset.balance import DEFAULTS, Balanced, BalanceSettings, balance
 from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.cost import CpuClock, write_cost
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
@@ -28,6 +28,7 @@ from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, Finished,
 from spatial_engine.dataset.hints import HintsBeside
 from spatial_engine.dataset.keys import Keys
 from spatial_engine.dataset.lines import join_parts, read_questions
+from spatial_engine.dataset.target import Target
 from spatial_engine.errors import SpatialEngineError
 from spatial_engine.options import Shard
 from spatial_engine.output_folder import place_file
@@ -94,16 +95,17 @@ def write_drafts(
     settings: Mapping[str, Json] | None = None,
     scenes: Mapping[str, str] | None = None,
     balancing: BalanceSettings = DEFAULTS,
+    target: Target | None = None,
     allow_empty: bool = False,
     workers: int = 0,
     cpu: CpuClock | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error. `cpu`: the
-    time of the work, for `cost.json`."""
+    """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error. `target`:
+    which questions are drawn of all that could be asked. `cpu`: the time of the work, for `cost.json`."""
     crashed = dict(crashed or {})
     with dataset_folder(path, allow_empty=allow_empty) as folder:
-        parts, refused, dropped = _finished(task, crashed, seed, balancing, workers, progress or Silent())
+        parts, refused, balanced = _finished(task, crashed, seed, balancing, target, workers, progress or Silent())
         join_parts(folder, parts)
         (folder / "media").mkdir()
         clip_ids = {*task.keys, *crashed} - {""}
@@ -111,11 +113,12 @@ def write_drafts(
             record = audit(
                 _with_media(read_questions(folder), task.folder, folder),
                 refused=refused,
-                dropped=dropped,
+                dropped=balanced.dropped,
                 scenes={clip_id: (scenes or {}).get(clip_id, clip_id) for clip_id in clip_ids},
                 seed=seed,
                 settings={**(settings or {}), "balance": asdict(balancing)},
             )
+        record |= {} if balanced.target is None else {"target": balanced.target}
         write_json(folder / "audit.json", record)
         if cpu is not None:
             write_cost(folder, cpu.total_s)
@@ -129,6 +132,7 @@ def draw_shard(
     *,
     seed: int,
     balancing: BalanceSettings = DEFAULTS,
+    target: Target | None = None,
     workers: int = 0,
     progress: Progress | None = None,
 ) -> None:
@@ -136,9 +140,7 @@ def draw_shard(
     fails here is tried, and counted, there."""
     progress = progress or Silent()
     (task.folder / "media").mkdir(parents=True, exist_ok=True)
-    balanced = balance(
-        Keys.of((task.drafts.keys(id, task.keys[id]) for id in sorted(task.keys)), seed), seed, balancing
-    )
+    balanced = balanced_drafts(task.drafts, task.keys, seed, balancing, target)
     own = [each for each in balanced.selections() if shard.holds(each.clip_id or PUZZLES)]
     progress.begin("writing", len(own))
     for selection, result in run(task, own, workers):
@@ -146,10 +148,27 @@ def draw_shard(
         progress.step(selection.clip_id or PUZZLES, "done" if done else "failed; generate without --shard says why")
 
 
+def balanced_drafts(
+    drafts: Drafts,
+    keys: Mapping[str, str],
+    seed: int,
+    balancing: BalanceSettings = DEFAULTS,
+    target: Target | None = None,
+) -> Balanced:
+    """What is kept of the drafts of clips. `keys`: those of their drafts."""
+    return balance(Keys.of((drafts.keys(id, keys[id]) for id in sorted(keys)), seed), seed, balancing, target)
+
+
 def _finished(
-    task: FinishClip, crashed: dict[str, str], seed: int, balancing: BalanceSettings, workers: int, progress: Progress
-) -> tuple[list[Path], Counts, Counts]:
-    """The parts of the data set; what was refused, and what was dropped on the way.
+    task: FinishClip,
+    crashed: dict[str, str],
+    seed: int,
+    balancing: BalanceSettings,
+    target: Target | None,
+    workers: int,
+    progress: Progress,
+) -> tuple[list[Path], Counts, Balanced]:
+    """The parts of the data set; what was refused; what was kept and dropped.
 
     Balanced again without the clips that turn out unreadable and without the questions whose template fails, for
     letters and answers must be even at the end.
@@ -157,9 +176,8 @@ def _finished(
     (task.folder / "media").mkdir(parents=True, exist_ok=True)
     unreadable: set[str] = set()
     while True:
-        readable = sorted(task.keys.keys() - unreadable - crashed.keys())
-        keys = Keys.of((task.drafts.keys(id, task.keys[id]) for id in readable), seed)
-        balanced = balance(keys, seed, balancing)
+        readable = {id: key for id, key in task.keys.items() if id not in unreadable and id not in crashed}
+        balanced = balanced_drafts(task.drafts, readable, seed, balancing, target)
         selections, parts = [*balanced.selections()], dict[str, Path]()
         progress.begin("writing", len(selections))
         for selection, result in run(task, selections, workers):
@@ -177,10 +195,10 @@ def _finished(
                     parts[id] = result.part
         if len(parts) == len(selections):
             break
-    if unreadable and not len(keys):
+    if unreadable and not any(len(task.drafts.keys(id, key)) for id, key in readable.items()):
         raise SpatialEngineError(f"of all clips: {UNREADABLE}", MOVED)
     refused, faulty = _counted(task, crashed, unreadable)
-    return [parts[id] for id in sorted(parts)], refused, Counts(balanced.dropped) + faulty
+    return [parts[id] for id in sorted(parts)], refused, replace(balanced, dropped=Counts(balanced.dropped) + faulty)
 
 
 def _counted(task: FinishClip, crashed: Mapping[str, str], unreadable: Collection[str]) -> tuple[Counts, Counts]:

@@ -14,6 +14,7 @@
     │       │       └── WeightsFolder
     │       └── WorkerOptions
     └── GenerateOptions           what is asked
+        ├── TargetOptions         how many questions, spread over what
         ├── MonitoringOptions
         └── WorkerOptions
 
@@ -36,6 +37,7 @@ from spatial_engine.options.monitoring import MonitoringOptions
 from spatial_engine.options.opening import MIN_SIDE_PX, OpenOptions
 from spatial_engine.options.rephrasing import RephraseOptions, Spending
 from spatial_engine.options.shard import Shard
+from spatial_engine.options.target import TargetOptions
 from spatial_engine.options.truth import TruthOptions
 from spatial_engine.options.viewing import ViewOptions
 
@@ -62,6 +64,7 @@ __all__ = [
     "Shard",
     "Spending",
     "StrPath",
+    "TargetOptions",
     "TruthOptions",
     "ViewOptions",
     "WeightsFolder",

@@ -14,6 +14,7 @@ from spatial_engine.options.hints import check_kinds
 from spatial_engine.options.models import ExpertOptions
 from spatial_engine.options.monitoring import MonitoringOptions
 from spatial_engine.options.opening import OpenOptions
+from spatial_engine.options.target import TargetOptions
 from spatial_engine.options.truth import TruthOptions
 from templates.condition import MEASURES, Condition
 from templates.hints.kinds import LEAVES
@@ -32,7 +33,7 @@ class AnnotateOptions(OpenOptions, TruthOptions, DetectionOptions, ExpertOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class GenerateOptions(WorkerOptions, MonitoringOptions):
+class GenerateOptions(TargetOptions, WorkerOptions, MonitoringOptions):
     """Options of `generate`: what is asked. The questions do not depend on the number of workers."""
 
     abilities: Annotated[

@@ -61,6 +61,7 @@ ELSEWHERE: dict[tuple[str, str], object] = {
     ("run", "plan"): se.plan,
     ("annotate", "plan"): se.plan,
     ("evaluate", "dry_run"): "evaluation.evaluate.plan",
+    ("generate", "plan"): se.plan_questions,
     ("rephrase", "plan"): "dataset.rephrase.plan",
     ("adjudicate", "summary"): adjudication.Verdicts,
     ("adjudicate", "to_label_studio"): adjudication.to_label_studio,

@@ -1,0 +1,58 @@
+"""Targeted sets of rendered footage: the same for any number of workers and shards, and planned before."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.drafts import drafts_folder
+from spatial_engine.output_folder import place_file
+from spatial_engine.pipeline import generate, plan_questions
+from spatial_engine.store.store import FootageRecord, Store
+from tests.spatial_engine.rendered_store import rendered_store, short_demo
+
+WANTED = {"abilities": "L1/Geometry/Distance", "count": 24, "per_clip": 12, "even": ("answer", "difficulty", "scene")}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Of three pieces of footage: one that is rendered, under three ids."""
+    store, known = rendered_store(tmp_path_factory.mktemp("store"), short_demo(6), stride=2, camera_path_check=None)
+    record = store.record(known)
+    for id in ("1" * 16, "2" * 16):
+        store.write_record(id, replace(record, clip=record.clip | {"id": id}))
+        for file in (store.path / "clips" / known).glob("*.zarr.zip"):
+            place_file(file, store.path / "clips" / id / file.name)
+        store.write_footage(FootageRecord(path=id, name=id, clips=(id,)))
+    return store
+
+
+def lines(dataset: Dataset) -> bytes:
+    return (dataset.path / "questions.jsonl").read_bytes()
+
+
+def test_a_set_is_what_was_planned_and_the_same_in_parts(tmp_path: Path, store: Store) -> None:
+    planned = plan_questions(store, tmp_path / "whole", **WANTED)
+    asked = {file.name: file.stat().st_mtime_ns for file in drafts_folder(tmp_path / "whole").glob("*.asked")}
+    assert planned["drawn"] == 24 and not (tmp_path / "whole").exists() and len(asked) == 3
+    whole = generate(store, tmp_path / "whole", **WANTED)
+    assert whole.audit["target"] == planned and whole.audit["questions"] == 24
+    assert max(Counter(question.clip for question in whole.questions).values()) <= 12
+    for number in (2, 1, 2):
+        generate(store, tmp_path / "parts", shard=f"{number}/2", **WANTED)
+    assert lines(generate(store, tmp_path / "parts", **WANTED)) == lines(whole)
+
+
+@pytest.mark.long(sample=True)
+def test_workers_draw_the_same(tmp_path: Path, store: Store) -> None:
+    one, two = (generate(store, tmp_path / f"{workers}", workers=workers, **WANTED) for workers in (1, 2))
+    assert lines(one) == lines(two)
+
+
+def test_a_count_out_of_reach_gives_what_there_is(tmp_path: Path, store: Store) -> None:
+    made = generate(store, tmp_path / "set", **{**WANTED, "count": 5000, "even": ()})
+    target = made.audit["target"]
+    assert made.audit["questions"] == target["drawn"] == 36 < target["decided"]
+    assert target["reach"] == [{"limit": "--per-clip 12", "questions": 36}]
