@@ -1,6 +1,6 @@
 """What a run has done so far: its stages, their seconds, their outcomes, and what went wrong."""
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,8 +21,12 @@ class Stage:
     seconds: float = 0.0
     done: int = 0
     failed: int = 0
-    parts: Counter[str] = field(default_factory=Counter)
+    parts: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     """Seconds of its parts (experts) in all workers."""
+
+    def longest_first(self) -> list[tuple[str, float]]:
+        """Its parts with their seconds."""
+        return sorted(self.parts.items(), key=lambda part: -part[1])
 
     def to_json(self) -> dict[str, Any]:
         """For the state file of the run."""
@@ -32,11 +36,11 @@ class Stage:
             "done": self.done,
             "failed": self.failed,
             "seconds": round(self.seconds, 1),
-            "parts": {part: round(seconds, 3) for part, seconds in self.parts.most_common()},
+            "parts": {part: round(seconds, 3) for part, seconds in self.longest_first()},
         }
 
     def __str__(self) -> str:
-        parts = ", ".join(f"{part} {seconds:.1f}" for part, seconds in self.parts.most_common())
+        parts = ", ".join(f"{part} {seconds:.1f}" for part, seconds in self.longest_first())
         return f"{self.name} {self.seconds:.1f}{f' ({parts})' if parts else ''}"
 
 
