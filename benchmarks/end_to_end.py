@@ -25,7 +25,8 @@ from spatial_engine.dataset.balance import DEFAULTS, Selection, balance
 from spatial_engine.dataset.drafts import Drafts
 from spatial_engine.dataset.finishing import collector_paused, in_words
 from spatial_engine.dataset.keys import Keys
-from spatial_engine.dataset.lines import read_questions, write_questions
+from spatial_engine.dataset.lines import write_questions
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
 from spatial_engine.store.store import ClipRecord, Store, create_store
@@ -176,9 +177,9 @@ def _round(store: Store, clips: Sequence[Clip], folder: Path) -> tuple[list[Clip
         words = partial(_questions, drafts, opened)
         questions, seconds["words and records"] = _timed(lambda: [q for each in selections for q in words(each)])
         _, seconds["writing"] = _timed(lambda: write_questions(folder, questions))
-        read = read_questions(folder)
+        table, seconds["table"] = _timed(lambda: QuestionTable.of(questions))
         nothing = {"refused": {}, "dropped": {}, "settings": {}}
-        _, seconds["audit"] = _timed(lambda: audit(read, scenes={id: id for id in opened}, seed=0, **nothing))
+        _, seconds["audit"] = _timed(lambda: audit(table, scenes={id: id for id in opened}, seed=0, **nothing))
     tables = {each.clip_id: drafts.tables(each.clip_id, "") for each in selections}
     kept = [tables[each.clip_id][k].draft(row) for each in selections for k, row, *_ in each.rows()]
     return asked, kept, seconds

@@ -15,7 +15,7 @@ import numpy as np
 
 from spatial_engine.atomic_file import atomic_file
 
-_KINDS = "biufU"
+_KINDS = "biufUS"
 """Of arrays whose bytes are stored; others become lists."""
 
 

@@ -1,22 +1,23 @@
 """The content of `audit.json`: counts, refusals, balance, blind baselines, licences, splits, truth."""
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+
+import numpy as np
 
 from spatial_engine.atomic_file import one_writer, read_json, write_json
 from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.dataset import FORMAT_VERSION
 from spatial_engine.dataset.question_line import plain
+from spatial_engine.leaks.compact import grouped
 from spatial_engine.leaks.leak_audit import leak_audit
-from spatial_engine.scoring.own import chance
+from spatial_engine.leaks.question_table import EXPERT, QuestionTable
 from templates.ability import LEAVES
 from templates.columns import Json
 from templates.generate import SURPLUS
-from templates.question import Question
-from templates.unanswerable import UNDETERMINED, offers_undetermined
 
 Reasons = Mapping[tuple[str, str], int]
 """Number of facts or questions by leaf and reason."""
@@ -26,7 +27,7 @@ _WORST_KEPT = 50
 
 
 def audit(
-    questions: Iterable[Question],
+    table: QuestionTable,
     *,
     refused: Reasons,
     dropped: Reasons,
@@ -37,38 +38,34 @@ def audit(
 ) -> dict[str, Json]:
     """The content of `audit.json`. `refused`: not asked, or surplus; `dropped`: decided, but dropped to balance the
     data set. `scenes`: scene by clip id; puzzles are scenes of their own. `splits`: clips by split, if they are
-    assigned already.
-
-    Reads the questions once, and keeps of each what is compared with others.
-    """
-    questions = [replace(question, fact={}, evidence={}, hints=()) for question in questions]
-    puzzles = {question.clip for question in questions if question.is_puzzle}
+    assigned already."""
+    puzzles = {*table.clip.counts(table.puzzle)}
     scenes = {puzzle: puzzle for puzzle in puzzles} | dict(scenes)
     splits = _splits(scenes, seed) if splits is None else {name: sorted(clips) for name, clips in splits.items()}
     return {
         "format_version": FORMAT_VERSION,
         "seed": seed,
         "settings": plain(settings),
-        "questions": len(questions),
-        "facts": len({question.fact_id for question in questions}),
+        "questions": len(table),
+        "facts": len(np.unique(table.fact)),
         "clips": len(scenes.keys() - puzzles),
-        "clips_with_questions": len({question.clip for question in questions} - puzzles),
+        "clips_with_questions": len({*table.clip.texts} - puzzles),
         "puzzles": len(puzzles),
-        "abilities": _abilities(questions),
-        "formats": _counts(question.format for question in questions),
-        "templates": _counts(question.template for question in questions),
-        "unanswerable": _unanswerable(questions),
+        "abilities": _abilities(table),
+        "formats": table.format.counts(),
+        "templates": table.template.counts(),
+        "unanswerable": _unanswerable(table),
         "refused": _reasons({key: count for key, count in refused.items() if key[1] != SURPLUS}),
         "surplus": {leaf: count for (leaf, reason), count in sorted(refused.items()) if reason == SURPLUS},
         "dropped": _reasons(dropped),
-        "letters": letters(questions),
-        "answers": answers(questions),
-        "baselines": baselines(questions),
+        "letters": letters(table),
+        "answers": answers(table),
+        "baselines": baselines(table),
         "splits": splits,
         "scenes": dict(sorted(scenes.items())),
-        "leaks": leak_audit(questions, scenes=scenes, splits=splits, seed=seed),
-        "licences": _licences(questions),
-        "experts": _experts(questions),
+        "leaks": leak_audit(table, scenes=scenes, splits=splits, seed=seed),
+        "licences": _licences(table),
+        "experts": _experts(table),
         "truth": None,
         "truth_detail": None,
         "human": None,
@@ -104,27 +101,26 @@ def _put(dataset_path: Path, changes: Mapping[str, Json]) -> None:
         write_card(dataset_path, record, dataset_path.name)
 
 
-def _abilities(questions: Sequence[Question]) -> dict[str, Json]:
+def _abilities(table: QuestionTable) -> dict[str, Json]:
     """Per leaf that has questions, in the order of the tree: questions, facts, formats, share."""
-    by_leaf: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        by_leaf[question.ability].append(question)
+    rows = {table.ability.first(own): own for own in grouped(np.arange(len(table)), table.ability.index)}
     return {
         leaf: {
-            "questions": len(by_leaf[leaf]),
-            "facts": len({question.fact_id for question in by_leaf[leaf]}),
-            "share": round(len(by_leaf[leaf]) / len(questions), 4),
-            "formats": _counts(question.format for question in by_leaf[leaf]),
+            "questions": len(rows[leaf]),
+            "facts": len(np.unique(table.fact[rows[leaf]])),
+            "share": round(len(rows[leaf]) / len(table), 4),
+            "formats": table.format.counts(rows[leaf]),
         }
-        for leaf in sorted(by_leaf, key=lambda leaf: (LEAVES.index(leaf) if leaf in LEAVES else len(LEAVES), leaf))
+        for leaf in sorted(rows, key=lambda leaf: (LEAVES.index(leaf) if leaf in LEAVES else len(LEAVES), leaf))
     }
 
 
-def _unanswerable(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
+def _unanswerable(table: QuestionTable) -> dict[str, dict[str, int]]:
     """By template: choices with the option "It cannot be determined ...", and how often that is right."""
-    offered = [question for question in questions if offers_undetermined(question)]
-    right = Counter(question.template for question in offered if question.value == UNDETERMINED)
-    return {name: {"offered": n, "right": right[name]} for name, n in _counts(q.template for q in offered).items()}
+    right = table.template.counts(table.offers & table.unanswerable)
+    return {
+        name: {"offered": n, "right": right.get(name, 0)} for name, n in table.template.counts(table.offers).items()
+    }
 
 
 def _reasons(counts: Reasons) -> dict[str, dict[str, int]]:
@@ -135,40 +131,33 @@ def _reasons(counts: Reasons) -> dict[str, dict[str, int]]:
     return {leaf: _ranked(found[leaf]) for leaf in sorted(found)}
 
 
-def letters(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
+def letters(table: QuestionTable) -> dict[str, dict[str, int]]:
     """Counts of the right letters of choices, by number of options. They differ by at most one."""
-    found: dict[int, Counter[str]] = defaultdict(Counter)
-    for question in questions:
-        if question.options:
-            found[len(question.options)][question.answer] += 1
-    return {str(k): dict(sorted(found[k].items())) for k in sorted(found)}
+    rows = grouped(np.flatnonzero(table.options), table.options)
+    return {str(table.options[own[0]]): table.letter.counts(own) for own in rows}
 
 
-def answers(questions: Iterable[Question]) -> dict[str, dict[str, int]]:
+def answers(table: QuestionTable) -> dict[str, dict[str, int]]:
     """Counts of right answers in words (yes, no, texts of options), by template and format."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for question in questions:
-        if question.right_words is not None:
-            found[f"{question.template} ({question.format})"][question.right_words] += 1
-    return {name: _ranked(found[name]) for name in sorted(found)}
+    found = {name: _ranked(table.words.counts(rows)) for name, rows in table.by_template().items()}
+    return {name: counts for name, counts in found.items() if counts}
 
 
-def baselines(questions: Sequence[Question]) -> dict[str, Json]:
+def baselines(table: QuestionTable) -> dict[str, Json]:
     """Accuracy of guessing without the pictures, over all choices and yes/no questions; null if there are none.
 
     random: a uniform guess. most_frequent_letter: the best fixed letter per number of options. always_yes: over yes/no
     questions. most_frequent_words: the best fixed words per template.
     """
-    choices = [question for question in questions if question.options]
-    yes_no = [question for question in questions if question.answer in ("yes", "no")]
-    fair = [chance(question) for question in (*choices, *yes_no)]
-    best_letter = sum(max(counts.values()) for counts in letters(questions).values())
-    worded = answers(questions)
+    choices, yes_no = table.options > 0, table.yes_no
+    fair = np.concatenate([table.chance[choices], table.chance[yes_no]])
+    best_letter = sum(max(counts.values()) for counts in letters(table).values())
+    worded = answers(table)
     best_words = sum(max(counts.values()) for counts in worded.values())
     return {
-        "random": _share(sum(fair), len(fair)),
-        "most_frequent_letter": _share(best_letter, len(choices)),
-        "always_yes": _share(sum(question.answer == "yes" for question in yes_no), len(yes_no)),
+        "random": _share(float(fair.sum()), len(fair)),
+        "most_frequent_letter": _share(best_letter, int(choices.sum())),
+        "always_yes": _share(table.words.counts(yes_no).get("yes", 0), int(yes_no.sum())),
         "most_frequent_words": _share(best_words, sum(sum(counts.values()) for counts in worded.values())),
     }
 
@@ -185,28 +174,25 @@ def _splits(scenes: Mapping[str, str], seed: int) -> dict[str, list[str]]:
     return found
 
 
-def _licences(questions: Iterable[Question]) -> dict[str, Json]:
-    questions = list(questions)
+def _licences(table: QuestionTable) -> dict[str, Json]:
+    footage: Counter[str] = Counter()
+    found = {text: json.loads(text) for text in table.licence.known_texts}
+    for text, count in table.licence.counts().items():
+        footage[str(found[text].get("footage", "unknown"))] += count
     return {
-        "footage": _counts(str(question.licence.get("footage", "unknown")) for question in questions),
-        "signals": sorted({str(name) for question in questions for name in question.licence.get("signals", ())}),
-        "commercial_ok": all(bool(question.licence.get("commercial_ok", False)) for question in questions),
+        "footage": dict(sorted(footage.items())),
+        "signals": sorted({str(name) for licence in found.values() for name in licence.get("signals", ())}),
+        "commercial_ok": all(bool(licence.get("commercial_ok", False)) for licence in found.values()),
     }
 
 
-def _experts(questions: Iterable[Question]) -> list[Json]:
+def _experts(table: QuestionTable) -> list[Json]:
     """Every expert whose signals an answer uses, once per version, with its licences."""
-    names = ("expert", "version", "code_licence", "weights_sha256", "weights_licence", "commercial_ok")
-    shared = {id(question.provenance): question.provenance for question in questions}.values()
-    found = {tuple(record.get(name) for name in names) for provenance in shared for record in provenance}
-    return [dict(zip(names, expert, strict=True)) for expert in sorted(found, key=str)]
+    found = {tuple(expert) for experts in table.experts.known_texts for expert in json.loads(experts)}
+    return [dict(zip(EXPERT, expert, strict=True)) for expert in sorted(found, key=str)]
 
 
-def _counts(values: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(values).items()))
-
-
-def _ranked(counts: Counter[str]) -> dict[str, int]:
+def _ranked(counts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 

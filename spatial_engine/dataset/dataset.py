@@ -2,15 +2,17 @@
 or not at all."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.cost import COST
-from spatial_engine.dataset.lines import read_questions
+from spatial_engine.dataset.lines import QuestionLines, read_questions
 from spatial_engine.errors import SpatialEngineError, UsageError
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.output_folder import atomic_folder, check_free, recover
 from templates.columns import Json
 from templates.question import Question
@@ -21,6 +23,8 @@ FORMAT_VERSION = 3
 
 DATASET_FILES = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", COST, "README.md"})
 """What a data set consists of."""
+_AT_ONCE = 4096
+"""Questions that are read at once."""
 _OURS = DATASET_FILES | {"report"}
 
 
@@ -40,6 +44,12 @@ class Dataset:
     def questions(self) -> Iterator[Question]:
         """All questions, by (clip, fact, format), read one at a time. Raises `UsageError` for damaged files."""
         return read_questions(self.path)
+
+    def table(self) -> QuestionTable:
+        """All questions as columns. Raises as `questions`."""
+        questions, lines = self.questions, QuestionLines(self.path)
+        parts = iter(lambda: [*islice(questions, _AT_ONCE)], [])
+        return QuestionTable.joined(map(QuestionTable.of, parts), read=lines)
 
     @property
     def audit(self) -> dict[str, Json]:
@@ -96,9 +106,9 @@ def _check(path: Path) -> None:
         raise UsageError(f"{path} is a damaged data set: its questions.jsonl is missing", anew)
 
 
-def scenes_of(record: Mapping[str, Json], questions: Sequence[Question]) -> dict[str, str]:
-    """The scene of every clip in the splits or the questions. A clip without one in `audit.json` is its own scene."""
-    clips = {question.clip for question in questions}
+def scenes_of(record: Mapping[str, Json], clip_ids: Iterable[str]) -> dict[str, str]:
+    """The scene of every clip in the splits or of these ids. A clip without one in `audit.json` is its own scene."""
+    clips = {*clip_ids}
     clips.update(clip for names in (record.get("splits") or {}).values() for clip in names)
     known = record.get("scenes") or {}
     return {clip: str(known.get(clip, clip)) for clip in sorted(clips)}

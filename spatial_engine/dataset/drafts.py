@@ -9,7 +9,7 @@ A key names all that the drafts of a clip depend on. Files appear whole or not a
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,8 @@ from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.array_file import DamagedFileError, read_arrays, write_arrays
 from spatial_engine.dataset.clip_keys import ClipKeys, Fault, Near
 from spatial_engine.options import Shard
-from templates.answers.answer import Answer
 from templates.answers.answers import Answers
-from templates.answers.registry import answer_type
+from templates.answers.registry import stack_from_record, stack_to_record
 from templates.asked import Asked, ClipQuestions, Origin, Refusal
 from templates.columns import Columns, Json, column_types
 from templates.offer import Offer
@@ -113,10 +112,7 @@ class Drafts:
 
     def _from_record(self, clip_id: str, record: dict[str, Json], origins: Sequence[Origin]) -> Asked:
         template, offer = self.templates[record["template"]], record["offer"]
-        stacks = tuple(
-            (rows, answer_type(name)(**{field: _tuples(value) for field, value in values.items()}))
-            for rows, name, values in record["stacks"]
-        )
+        stacks = tuple((rows, stack_from_record(stack)) for rows, *stack in record["stacks"])
         return Asked(
             template=template,
             clip_id=clip_id,
@@ -148,7 +144,7 @@ def _to_record(asked: Asked, origins: list[Origin]) -> dict[str, Json]:
         "format": asked.format,
         "facts": _columns(asked.facts),
         "fact_ids": asked.fact_ids,
-        "stacks": [[rows, answer.name, _fields(answer)] for rows, answer in asked.answers.stacks],
+        "stacks": [[rows, *stack_to_record(answer)] for rows, answer in asked.answers.stacks],
         "offer": None if offer is None else {f.name: getattr(offer, f.name) for f in fields(offer) if f.name != "why"},
         "evidence": asked.evidence,
         "traps": asked.traps,
@@ -157,16 +153,6 @@ def _to_record(asked: Asked, origins: list[Origin]) -> dict[str, Json]:
         "origin": origins.index(asked.origin),
         "pictures": asked.pictures,
     }
-
-
-def _fields(answer: Answer) -> dict[str, Json]:
-    assert is_dataclass(answer)
-    return {field.name: getattr(answer, field.name) for field in fields(answer) if field.init}
-
-
-def _tuples(value: Json) -> Json:
-    """Lists as the tuples that they were."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _columns(table: Columns) -> dict[str, Json]:

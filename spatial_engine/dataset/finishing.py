@@ -11,6 +11,7 @@ from experts.clip import Clip
 from experts.footage.decoding import DecodingError
 from spatial_engine.annotation.plugin_errors import template_error
 from spatial_engine.dataset import media
+from spatial_engine.dataset.array_file import read_arrays, write_arrays
 from spatial_engine.dataset.balance import Selection
 from spatial_engine.dataset.clip_keys import Fault
 from spatial_engine.dataset.drafts import PUZZLES, Drafts
@@ -18,6 +19,7 @@ from spatial_engine.dataset.hints import HintsBeside, with_hints
 from spatial_engine.dataset.lines import write_part
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.errors import SpatialEngineError, disk_error
+from spatial_engine.leaks.question_table import QuestionTable
 from templates.asked import Asked, Draft
 from templates.columns import Json
 from templates.media import Medium
@@ -28,14 +30,40 @@ CLIP_TROUBLE = (DecodingError, OSError, SpatialEngineError)
 """What footage that is gone or damaged raises."""
 
 
+@dataclass(frozen=True)
+class Part:
+    """The questions about one clip, on disk."""
+
+    lines: Path
+    """Their lines. The part is whole when this file is there."""
+
+    def write(self, questions: Sequence[Question]) -> None:
+        """Files the questions."""
+        files = sorted({file for question in questions for file in question.files})
+        write_arrays(self._table, {"files": files, "table": QuestionTable.of(questions).to_record()})
+        write_part(self.lines, questions)
+
+    def files(self) -> list[str]:
+        """Paths of all that the questions show."""
+        return list(read_arrays(self._table)["files"])
+
+    def table(self) -> QuestionTable:
+        """The questions as columns."""
+        return QuestionTable.from_record(read_arrays(self._table)["table"])
+
+    @property
+    def _table(self) -> Path:
+        return self.lines.with_suffix(".table")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finished:
     """What became of the questions about one clip."""
 
     name: str = ""
     """The clip's, for the user."""
-    part: Path | None = None
-    """File of the questions; None where some are faulty, or the clip cannot be read."""
+    part: Part | None = None
+    """The questions; None where some are faulty, or the clip cannot be read."""
     faults: tuple[Fault, ...] = ()
     """Questions that their template fails to put in words."""
 
@@ -58,7 +86,7 @@ class FinishClip:
     def __call__(self, selection: Selection) -> Finished:
         """Puts in words, draws, and writes a part of `questions.jsonl`."""
         part = self._part(selection)
-        if part.is_file():
+        if part.lines.is_file():
             return Finished(part=part)
         try:
             clip = self.open_clip(selection.clip_id) if selection.clip_id else None
@@ -77,17 +105,17 @@ class FinishClip:
             if clip is None or disk_error(error):
                 raise
             return Finished(name=name)
-        write_part(part, questions)
+        part.write(questions)
         return Finished(name=name, part=part)
 
     def draw(self, clip: Clip | None, shown: Iterable[Medium]) -> None:
         """Draws what is not there yet."""
         media.render(clip, shown, self.folder / "media")
 
-    def _part(self, selection: Selection) -> Path:
+    def _part(self, selection: Selection) -> Part:
         what = (self.keys[selection.clip_id], selection.digest, self.said)
         digest = sha256("/".join(what).encode()).hexdigest()[:16]
-        return self.folder / "words" / f"{selection.clip_id or PUZZLES}.{digest}.jsonl"
+        return Part(self.folder / "words" / f"{selection.clip_id or PUZZLES}.{digest}.jsonl")
 
 
 def in_words(

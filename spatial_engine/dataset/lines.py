@@ -1,11 +1,13 @@
 """The files of a data set's questions: `questions.jsonl`, and `provenance.jsonl` with what many questions share."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from shutil import copyfileobj
 from typing import IO
+
+import numpy as np
 
 from spatial_engine.atomic_file import atomic_file
 from spatial_engine.dataset.question_line import dumped, from_record
@@ -78,16 +80,43 @@ def _opened(path: Path) -> IO[str]:
 def read_questions(folder: Path) -> Iterator[Question]:
     """All questions, read one at a time. Raises `UsageError` for a line that is no question, and where what it shares
     with others is missing."""
-    shared = {str(record.pop("origin", None)): record for record in _records(folder / "provenance.jsonl")}
+    shared = _read_shared(folder)
     for number, record in enumerate(_records(folder / "questions.jsonl"), start=1):
-        origin = record.pop("origin", None)
-        where = f"line {number} of {folder / 'questions.jsonl'} is not a question"
-        if not isinstance(origin, str) or origin not in shared:
-            raise UsageError(f"{where}: provenance.jsonl has no origin {origin!r}", _AGAIN)
-        try:
-            yield from_record(record | shared[origin])
-        except ValueError as error:
-            raise UsageError(f"{where}: {error}", _AGAIN) from error
+        yield _question(record, shared, f"line {number} of {folder / 'questions.jsonl'} is not a question")
+
+
+class QuestionLines:
+    """The lines of `questions.jsonl`, of which any can be read."""
+
+    def __init__(self, folder: Path) -> None:
+        """Finds where each line begins."""
+        self._folder, self._shared = folder, _read_shared(folder)
+        with (folder / "questions.jsonl").open("rb") as lines:
+            self._ends = np.cumsum(np.fromiter(map(len, lines), dtype=np.int64))
+
+    def __call__(self, rows: Sequence[int]) -> list[Question]:
+        """The questions in these lines, counted from 0. Raises as `read_questions`."""
+        path, found = self._folder / "questions.jsonl", []
+        with path.open("rb") as file:
+            for row in rows:
+                file.seek(int(self._ends[row - 1]) if row else 0)
+                where = f"line {row + 1} of {path} is not a question"
+                found.append(_question(json.loads(file.readline()), self._shared, where))
+        return found
+
+
+def _read_shared(folder: Path) -> dict[str, dict[str, Json]]:
+    return {str(record.pop("origin", None)): record for record in _records(folder / "provenance.jsonl")}
+
+
+def _question(record: dict[str, Json], shared: Mapping[str, Mapping[str, Json]], where: str) -> Question:
+    origin = record.pop("origin", None)
+    if not isinstance(origin, str) or origin not in shared:
+        raise UsageError(f"{where}: provenance.jsonl has no origin {origin!r}", _AGAIN)
+    try:
+        return from_record({**record, **shared[origin]})
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}", _AGAIN) from error
 
 
 def _records(file: Path) -> Iterator[dict[str, Json]]:

@@ -14,6 +14,7 @@ from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.dataset import Dataset, dataset_folder, scenes_of
 from spatial_engine.dataset.lines import write_questions
 from spatial_engine.errors import UsageError
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.output_folder import place_file
 from templates.columns import Json
 from templates.question import Question
@@ -58,16 +59,16 @@ def write_part(
     Media are hard links if the file system supports them. Refusals and ground truth stay in the audit of the whole,
     because they are counted over all clips. Raises `UsageError` if `path` holds something else than a data set.
     """
-    record = whole.audit
+    record, table = whole.audit, QuestionTable.of(questions)
     clips = {clip for names in splits.values() for clip in names}
-    scenes = {clip: scene for clip, scene in scenes_of(record, questions).items() if clip in clips}
+    scenes = {clip: scene for clip, scene in scenes_of(record, table.clip.known_texts).items() if clip in clips}
     with dataset_folder(path) as folder:
         (folder / "media").mkdir()
         for file in sorted({file for question in questions for file in question.files}):
             place_file(whole.path / file, folder / file)
         write_questions(folder, questions)
         own = audit(
-            questions,
+            table,
             refused={},
             dropped={},
             scenes=scenes,

@@ -26,6 +26,7 @@ from spatial_engine.language.preserved import gives_away
 from spatial_engine.language.rewording import Wish
 from spatial_engine.language.settling import Rewording, Settling
 from spatial_engine.leaks.leak_audit import leak_audit
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.options import RephraseOptions, Server, Spending
 from spatial_engine.output_folder import place_file
 from spatial_engine.progress import Progress, Silent
@@ -206,8 +207,9 @@ def _write(
     ranked = dict(sorted(unused.items(), key=lambda item: (-item[1], item[0])))
     kept = len(judged) - sum(unused.values())
     record = whole.audit
-    scenes, splits = scenes_of(record, written), record.get("splits") or {}
-    record["leaks"] = leak_audit(written, scenes=scenes, splits=splits, seed=int(record.get("seed") or 0))
+    table, splits = QuestionTable.of(written), record.get("splits") or {}
+    scenes = scenes_of(record, table.clip.known_texts)
+    record["leaks"] = leak_audit(table, scenes=scenes, splits=splits, seed=int(record.get("seed") or 0))
     record["rephrased"] = {
         "model": options.model,
         "reader": options.reader or options.model,

@@ -9,6 +9,7 @@ from pathlib import Path
 from spatial_engine.dataset.dataset import Dataset, check_target, scenes_of
 from spatial_engine.dataset.part import check_outside, commercial, write_part
 from spatial_engine.errors import UsageError
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.leaks.splits import linked_clips, similar_photos
 
 SHARES = {"train": 0.7, "validation": 0.1, "test": 0.2}
@@ -46,9 +47,10 @@ def split(
     _check(whole, out, shares)
     questions, left_out = commercial(whole.questions) if commercial_ok else (list(whole.questions), {})
     record = whole.audit
-    scenes = scenes_of(record, questions)
-    _, similar = similar_photos(whole.path, questions, scenes, {})
-    groups = linked_clips(questions, scenes, similar)
+    table = QuestionTable.of(questions)
+    scenes = scenes_of(record, table.clip.known_texts)
+    _, similar = similar_photos(whole.path, table, scenes, {})
+    groups = linked_clips(table, scenes, similar)
     counts = Counter(question.clip for question in questions)
     side = _arranged(groups, counts, shares, seed)
     parts, sizes = {}, {}

@@ -3,13 +3,13 @@
     1. each clip is asked about, and its drafts are filed (`drafts.py`)      in workers
     2. all questions are balanced, lettered and given prompts, by small keys
     3. what is kept is put into words and drawn (`finishing.py`)             in workers, clip by clip
-    4. the parts are joined, and audited as they are read
+    4. the parts are joined, and audited by their tables (`leaks/question_table.py`)
 
 The data set is written whole or not at all.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,18 +24,18 @@ from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.cost import CpuClock, write_cost
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
 from spatial_engine.dataset.drafts import PUZZLES, Drafts
-from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, Finished, OpenClip, collector_paused
+from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, Finished, OpenClip, Part, collector_paused
 from spatial_engine.dataset.hints import HintsBeside
 from spatial_engine.dataset.keys import Keys
-from spatial_engine.dataset.lines import join_parts, read_questions
+from spatial_engine.dataset.lines import QuestionLines, join_parts
 from spatial_engine.dataset.target import Target
 from spatial_engine.errors import SpatialEngineError
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.options import Shard
 from spatial_engine.output_folder import place_file
 from spatial_engine.progress import Progress, Silent
 from templates.asked import ClipQuestions
 from templates.columns import Json
-from templates.question import Question
 
 UNREADABLE = "the clip's frames can no longer be read"
 MOVED = "was the footage moved or changed? put it back, or annotate it where it lies now"
@@ -106,12 +106,12 @@ def write_drafts(
     crashed = dict(crashed or {})
     with dataset_folder(path, allow_empty=allow_empty) as folder:
         parts, refused, balanced = _finished(task, crashed, seed, balancing, target, workers, progress or Silent())
-        join_parts(folder, parts)
-        (folder / "media").mkdir()
+        join_parts(folder, [part.lines for part in parts])
+        _place_media(parts, task.folder, folder)
         clip_ids = {*task.keys, *crashed} - {""}
         with collector_paused():
             record = audit(
-                _with_media(read_questions(folder), task.folder, folder),
+                QuestionTable.joined((part.table() for part in parts), read=QuestionLines(folder)),
                 refused=refused,
                 dropped=balanced.dropped,
                 scenes={clip_id: (scenes or {}).get(clip_id, clip_id) for clip_id in clip_ids},
@@ -167,7 +167,7 @@ def _finished(
     target: Target | None,
     workers: int,
     progress: Progress,
-) -> tuple[list[Path], Counts, Balanced]:
+) -> tuple[list[Part], Counts, Balanced]:
     """The parts of the data set; what was refused; what was kept and dropped.
 
     Balanced again without the clips that turn out unreadable and without the questions whose template fails, for
@@ -178,7 +178,7 @@ def _finished(
     while True:
         readable = {id: key for id, key in task.keys.items() if id not in unreadable and id not in crashed}
         balanced = balanced_drafts(task.drafts, readable, seed, balancing, target)
-        selections, parts = [*balanced.selections()], dict[str, Path]()
+        selections, parts = [*balanced.selections()], dict[str, Part]()
         progress.begin("writing", len(selections))
         for selection, result in run(task, selections, workers):
             id = selection.clip_id
@@ -217,13 +217,13 @@ def _counted(task: FinishClip, crashed: Mapping[str, str], unreadable: Collectio
     return refused, lost
 
 
-def _with_media(questions: Iterable[Question], drawn: Path, folder: Path) -> Iterator[Question]:
-    """The questions; what they show gets its place in the data set."""
-    for question in questions:
-        for file in question.files:
+def _place_media(parts: Iterable[Part], drawn: Path, folder: Path) -> None:
+    """Puts what the questions show into the data set."""
+    (folder / "media").mkdir()
+    for part in parts:
+        for file in part.files():
             if not (folder / file).exists():
                 place_file(drawn / file, folder / file)
-        yield question
 
 
 def _diagonal_px(clip: ClipQuestions, open_clip: OpenClip) -> float:

@@ -5,15 +5,16 @@ by a model that was trained on other folds.
 """
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from spatial_engine.leaks.compact import grouped
 from spatial_engine.leaks.guesses import Guesses, no_guesses
+from spatial_engine.leaks.question_table import QuestionTable
 from templates.question import Question
 
 BINS = 4
@@ -28,32 +29,19 @@ _LETTERS = 6
 Folds = Int64[np.ndarray, "n"]
 
 
-def blind_baseline(questions: Sequence[Question], folds: Folds) -> Guesses:
+def blind_baseline(table: QuestionTable, folds: Folds) -> Guesses:
     """Predicts the option, yes or no, or the quarter in which a number lies.
 
     The chance level of a number is the share of the largest quarter in the training folds.
     """
-    guesses = no_guesses(questions)
-    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for n, question in enumerate(questions):
-        if _model(question) is not None:
-            groups[question.template, question.format].append(n)
-    for _, members in sorted(groups.items()):
-        if len(members) > AT_MOST:
-            members = sorted(members, key=lambda n: sha256(questions[n].id.encode()).digest())[:AT_MOST]
-        index = np.array(sorted(members))
-        if (model := _model(questions[index[0]])) is not None:
-            model(guesses, index, [questions[n] for n in index], folds[index])
+    guesses = no_guesses(table)
+    model = np.select([table.options > 0, table.yes_no, ~np.isnan(table.number)], [1, 2, 3])
+    for index in grouped(np.flatnonzero(model), table.template.ranks, table.format.ranks):
+        if len(index) > AT_MOST:
+            ids = dict(zip(index.tolist(), table.id[index].tolist(), strict=True))
+            index = np.sort(sorted(ids, key=lambda n: sha256(ids[n]).digest())[:AT_MOST])
+        _MODELS[model[index[0]]](guesses, index, table.read(index.tolist()), folds[index])
     return guesses
-
-
-def _model(question: Question) -> "_Model | None":
-    """The model for options, for yes or no, or for a number; None for other answers."""
-    if question.options:
-        return _choices
-    if question.answer in ("yes", "no"):
-        return _yes_no
-    return _numbers if isinstance(question.answer, int | float) else None
 
 
 def _choices(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Question], folds: Folds) -> None:
@@ -102,7 +90,7 @@ def _numbers(guesses: Guesses, index: Int64[np.ndarray, "m"], asked: Sequence[Qu
         guesses.by_tolerance[index[test]] = False
 
 
-_Model = Callable[[Guesses, Int64[np.ndarray, "m"], Sequence[Question], Folds], None]
+_MODELS = {1: _choices, 2: _yes_no, 3: _numbers}
 
 
 def _cross_validated(features: Any, target: Float64[np.ndarray, "m"], folds: Folds) -> Float64[np.ndarray, "m"]:

@@ -1,16 +1,17 @@
 """Gains over chance by leaf, format, template and overall; a gain that is significantly above its limit is a leak."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
+from spatial_engine.leaks.compact import grouped
 from spatial_engine.leaks.guesses import Guesses
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.scoring.statistics import clopper_pearson, resampled_clips
 from templates.columns import Json
-from templates.question import Question
 
 _DRAWS = 1000
 _MOST = 2000
@@ -40,11 +41,11 @@ Groups = list[tuple[str, str, Int64[np.ndarray, "_"]]]
 class Gains:
     """Gains of all baselines in all groups of questions. Clips are resampled once, for every baseline alike."""
 
-    def __init__(self, questions: Sequence[Question], seed: int, limits: Limits) -> None:
-        self._groups, self._limits = _groups(questions), limits
-        clips, self._clip_of = np.unique([question.clip for question in questions] or ["none"], return_inverse=True)
-        clips, self._clip_of = clips[:_MOST], self._clip_of % _MOST
-        self._drawn = resampled_clips(len(clips), _DRAWS, np.random.default_rng(seed)).astype(np.float64)
+    def __init__(self, table: QuestionTable, seed: int, limits: Limits) -> None:
+        self._groups, self._limits = _groups(table), limits
+        self._clip_of = table.clip.ranks % _MOST
+        clips = min(max(len(table.clip.texts), 1), _MOST)
+        self._drawn = resampled_clips(clips, _DRAWS, np.random.default_rng(seed)).astype(np.float64)
 
     def of(self, baseline: str, guesses: Guesses) -> tuple[dict[str, Json], list[Json]]:
         """The entry of one baseline in `audit.json`, and its leaks."""
@@ -96,38 +97,35 @@ def largest_first(leaks: Sequence[Mapping[str, Json]]) -> list[Json]:
     return sorted(leaks, key=lambda leak: (leak["limit"] - leak["interval"][0], leak["baseline"], leak["group"]))
 
 
-def frequent_numbers(questions: Sequence[Question], limits: Limits) -> dict[str, Json]:
+def frequent_numbers(table: QuestionTable, limits: Limits) -> dict[str, Json]:
     """Per template with numeric answers: how many answers there are, how many distinct ones, the three most frequent
     ones with their shares, and whether these three are significantly more than `limits.constant` of all answers."""
-    found: dict[str, list[Question]] = defaultdict(list)
-    for question in questions:
-        if isinstance(question.answer, int | float):
-            found[question.template].append(question)
-    return {template: _frequent(found[template], limits) for template in sorted(found)}
+    rows = np.flatnonzero(~np.isnan(table.number))
+    return {table.template.first(own): _frequent(table, own, limits) for own in grouped(rows, table.template.ranks)}
 
 
-def _frequent(asked: Sequence[Question], limits: Limits) -> dict[str, Json]:
-    counts = Counter(float(question.answer) for question in asked)
-    top = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_MOST_FREQUENT]
-    tail, clips = (1 - limits.level) / 2, len({question.clip for question in asked})
-    low, _ = clopper_pearson(sum(count for _, count in top), len(asked), tail=tail, clips=clips)
+def _frequent(table: QuestionTable, rows: Int64[np.ndarray, "m"], limits: Limits) -> dict[str, Json]:
+    values, counts = np.unique(table.number[rows], return_counts=True)
+    top = np.lexsort((values, -counts))[:_MOST_FREQUENT]
+    tail, clips = (1 - limits.level) / 2, len(np.unique(table.clip.index[rows]))
+    low, _ = clopper_pearson(int(counts[top].sum()), len(rows), tail=tail, clips=clips)
+    most = zip(values[top].tolist(), counts[top].tolist(), strict=True)
     return {
-        "answers": len(asked),
-        "distinct": len(counts),
-        "most_frequent": [{"answer": value, "share": round(count / len(asked), 4)} for value, count in top],
-        "leak": len(asked) >= _FEWEST and low > limits.constant,
+        "answers": len(rows),
+        "distinct": len(values),
+        "most_frequent": [{"answer": value, "share": round(count / len(rows), 4)} for value, count in most],
+        "leak": len(rows) >= _FEWEST and low > limits.constant,
     }
 
 
-def _groups(questions: Sequence[Question]) -> Groups:
-    """All questions; those of each format, of each leaf, of each template and format."""
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for n, question in enumerate(questions):
-        found["overall", "overall"].append(n)
-        found["formats", question.format].append(n)
-        found["abilities", question.ability].append(n)
-        found["templates", f"{question.template} ({question.format})"].append(n)
-    return [(kind, name, np.array(members)) for (kind, name), members in sorted(found.items())]
+def _groups(table: QuestionTable) -> Groups:
+    """All questions; those of each format, of each leaf, of each template and format; by kind and name."""
+    every = np.arange(len(table))
+    found: Groups = [("overall", "overall", every)] if len(table) else []
+    for kind, column in (("formats", table.format), ("abilities", table.ability)):
+        found += [(kind, column.first(rows), rows) for rows in grouped(every, column.index)]
+    found += [("templates", name, rows) for name, rows in table.by_template().items()]
+    return sorted(found, key=lambda group: group[:2])
 
 
 def _wider(

@@ -1,6 +1,5 @@
 """The leak audit: what `audit.json` says under "leaks"."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 
@@ -11,12 +10,12 @@ from spatial_engine.leaks import baselines
 from spatial_engine.leaks.blind_baseline import blind_baseline
 from spatial_engine.leaks.gains import Gains, Limits, frequent_numbers, largest_first
 from spatial_engine.leaks.guesses import Guesses
-from spatial_engine.leaks.near_duplicates import FOOTAGE, near_duplicates
+from spatial_engine.leaks.near_duplicates import near_duplicates
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.leaks.splits import across_splits, folds_of
 from templates.columns import Json
-from templates.question import Question
 
-BASELINES: Mapping[str, Callable[[Sequence[Question], Int64[np.ndarray, "n"]], Guesses]] = {
+BASELINES: Mapping[str, Callable[[QuestionTable, Int64[np.ndarray, "n"]], Guesses]] = {
     "majority": baselines.majority,
     "position": baselines.position,
     "length": baselines.length,
@@ -29,7 +28,7 @@ DEFAULTS = Limits()
 
 
 def leak_audit(
-    questions: Sequence[Question],
+    table: QuestionTable,
     *,
     scenes: Mapping[str, str],
     splits: Mapping[str, Sequence[str]],
@@ -40,7 +39,7 @@ def leak_audit(
     """Everything that can be audited without reading a picture.
 
     Args:
-        questions: all questions of the data set.
+        table: all questions of the data set.
         scenes: the scene of every clip, by clip id.
         splits: clip ids by name of the split.
         seed: of the bootstrap over clips.
@@ -49,9 +48,9 @@ def leak_audit(
 
     Equal questions, scenes, splits and seed give equal bytes.
     """
-    folds, grouped_by = folds_of(questions, scenes)
-    gains = Gains(questions, seed, limits)
-    guesses = {name: baseline(questions, folds) for name, baseline in BASELINES.items()}
+    folds, grouped_by = folds_of(table, scenes)
+    gains = Gains(table, seed, limits)
+    guesses = {name: baseline(table, folds) for name, baseline in BASELINES.items()}
     if model is not None:
         guesses["model"] = model
     by_baseline: dict[str, Json] = {}
@@ -64,27 +63,19 @@ def leak_audit(
         "folds": {"count": int(folds.max()) + 1 if len(folds) else 0, "grouped_by": grouped_by},
         "found": largest_first(found),
         "baselines": by_baseline,
-        "frequent_numbers": frequent_numbers(questions, limits),
-        "near_duplicates": _near_duplicates(questions),
-        "across_splits": across_splits(questions, scenes, splits),
+        "frequent_numbers": frequent_numbers(table, limits),
+        "near_duplicates": _near_duplicates(table),
+        "across_splits": across_splits(table, scenes, splits),
         "similar_photos": None,
     }
 
 
-def _near_duplicates(questions: Sequence[Question]) -> dict[str, Json]:
+def _near_duplicates(table: QuestionTable) -> dict[str, Json]:
     """Near-duplicate questions found without decoding images: same photo file, or same frame of one clip."""
-    frames: dict[str, tuple[str, ...]] = {}
-    files: dict[tuple[str, ...], set[str]] = {}
-    for question in questions:
-        for medium in question.media:
-            if medium.get("kind") in FOOTAGE and medium.get("path"):
-                frame = (question.clip, *map(str, medium.get("frames") or (medium["path"],)))
-                frames[str(medium["path"])] = frame
-                files.setdefault(frame, set()).add(str(medium["path"]))
-    pairs = near_duplicates(questions, lambda path: files[frames[path]])
-    ids = Counter(question.id for question in questions)
+    pairs = near_duplicates(table)
+    ids, counts = np.unique(table.id, return_counts=True)
     return {
         "pairs": len(pairs),
-        "first": [[questions[n].id, questions[m].id] for n, m in pairs[:_KEPT]],
-        "repeated_ids": sorted(id for id, count in ids.items() if count > 1)[:_KEPT],
+        "first": [[name.decode() for name in table.id[pair]] for pair in pairs[:_KEPT]],
+        "repeated_ids": [name.decode() for name in ids[counts > 1][:_KEPT]],
     }

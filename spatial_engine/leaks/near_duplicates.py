@@ -5,9 +5,8 @@ hash (Zauner 2010, Implementation and Benchmarking of Perceptual Image Hash Func
 pixels the 8 x 8 lowest frequencies, each above their median or not.
 """
 
-import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, product
@@ -16,9 +15,8 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float64, Int64, UInt64
 
-from spatial_engine.leaks.guesses import written
-from templates.columns import Json
-from templates.question import Question
+from spatial_engine.leaks.compact import Ragged, grouped
+from spatial_engine.leaks.question_table import QuestionTable
 
 HASH_BITS = 8
 """Bits of 64 that may differ."""
@@ -30,12 +28,11 @@ _SIDE = 32
 _UNIFORM = 4.0
 """Standard deviation in grey levels below which a picture has no hash: uniform pictures all look alike."""
 _ROWS = 512
+_PAIRS = 1 << 16
+"""Number of pairs of questions that are compared at once."""
 
 NEAR_MARKS = 0.02
 """Share of the picture's diagonal within which two marks are one point, as when the data set is balanced."""
-
-FOOTAGE = ("frames", "video")
-"""Kinds of media that show frames of a clip."""
 
 SamePicture = Callable[[str], AbstractSet[str]]
 """Paths of the photos that look like one photo, itself included."""
@@ -89,76 +86,75 @@ def similar_pairs(found: Thumbnails) -> Int64[np.ndarray, "m 2"]:
     return np.concatenate(pairs)
 
 
-def near_duplicates(questions: Sequence[Question], same: SamePicture) -> list[tuple[int, int]]:
-    """Pairs of indices of questions with one template and format, photos and videos that look alike in the same order,
-    marks within `NEAR_MARKS`, and one answer. Questions without either are duplicates only if all words and drawings
-    are equal."""
-    asked: dict[tuple[str, str, int, str], list[int]] = defaultdict(list)
-    photos = [_photos(question) for question in questions]
-    for n, question in enumerate(questions):
-        first = photos[n][0].path if photos[n] else _content(question)
-        asked[question.template, question.format, len(photos[n]), first].append(n)
-    pairs = []
-    for (template, form, count, first), members in asked.items():
-        others = [asked.get((template, form, count, other), ()) for other in (same(first) if count else {first})]
-        pairs += [
-            (n, m)
-            for n, m in product(members, chain.from_iterable(others))
-            if n < m and _same_photos(photos[n], photos[m], same) and same_answer(questions[n], questions[m])
-        ]
-    return sorted(pairs)
+def near_duplicates(table: QuestionTable, same: SamePicture | None = None) -> Int64[np.ndarray, "m 2"]:
+    """Pairs of rows, the smaller one first, of questions with one template and format, photos and videos that look
+    alike in the same order, marks within `NEAR_MARKS`, and one answer. Questions without either are duplicates only if
+    all words and drawings are equal. `same`: by default photos of the same frames."""
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for pairs in _batches(_of_equal_frames(table) if same is None else _of_alike_photos(table, same)):
+        pairs = pairs[_near_marks(table.marks, *pairs.T)]
+        found.append(pairs[same_answers(table, *pairs.T)])
+    pairs = np.concatenate(found)
+    return pairs[np.lexsort(pairs.T[::-1])]
 
 
-def same_answer(a: Question, b: Question) -> bool:
-    """Words of right answers, not letters; numbers and points within the smaller tolerance."""
-    if a.options or a.right_words is not None:
-        return a.right_words == b.right_words
-    first, second = written(a), written(b)
-    if first is None or second is None or first.numbers is None or type(first) is not type(second):
-        return bool(a.answer == b.answer)
-    return bool(first.repeats(second) and second.repeats(first))
+def _batches(pairs: Iterable[np.ndarray]) -> Iterator[Int64[np.ndarray, "m 2"]]:
+    """The pairs, about as many at once as fit into a few megabytes."""
+    waiting, count = [np.zeros((0, 2), dtype=np.int64)], 0
+    for some in pairs:
+        waiting.append(some)
+        if (count := count + len(some)) > _PAIRS:
+            yield np.concatenate(waiting)
+            waiting, count = [], 0
+    if waiting:
+        yield np.concatenate(waiting)
 
 
-def _content(question: Question) -> str:
-    drawings = " ".join(sorted(str(medium.get("id")) for medium in question.media))
-    return "\n".join([question.text, *sorted(question.options), drawings])
+def _of_equal_frames(table: QuestionTable) -> Iterator[Int64[np.ndarray, "m 2"]]:
+    """Pairs of questions that show the same frames, with marks of equal texts."""
+    for rows in grouped(np.arange(len(table)), table.shown, table.frames):
+        for k in range(len(rows) - 1):
+            yield np.stack([np.full(len(rows) - k - 1, rows[k]), rows[k + 1 :]], axis=1)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shown:
-    """A photo or video with its marks, in the order of their texts."""
-
-    path: str
-    texts: tuple[str | None, ...]
-    points: tuple[tuple[float, ...], ...]
-    """Of all marks, in diagonals of the picture."""
-
-    @classmethod
-    def of(cls, medium: Mapping[str, Json]) -> "_Shown":
-        marks = sorted(medium.get("marks") or (), key=lambda mark: str(mark.get("text")))
-        diagonal_px = math.hypot(*medium.get("frame_size_px") or (1.0, 1.0))
-        points = (xy for mark in marks for xy in mark.get("points_px") or [mark["xy_px"]])
-        return cls(
-            path=str(medium["path"]),
-            texts=tuple(mark.get("text") for mark in marks),
-            points=tuple(tuple(v / diagonal_px for v in xy) for xy in points),
-        )
-
-    def has_marks_of(self, other: "_Shown") -> bool:
-        """Whether both have equal marks at nearly equal places."""
-        if self.texts != other.texts or len(self.points) != len(other.points):
-            return False
-        return all(math.dist(*pair) <= NEAR_MARKS for pair in zip(self.points, other.points, strict=True))
+def _of_alike_photos(table: QuestionTable, same: SamePicture) -> Iterator[Int64[np.ndarray, "m 2"]]:
+    """Pairs of questions whose photos look alike, with marks of equal texts."""
+    photos = np.split([path.decode() for path in table.files.values.tolist()], table.files.starts[1:])
+    for rows in grouped(np.arange(len(table)), table.shown):
+        asked: dict[str, list[int]] = defaultdict(list)
+        for row in rows.tolist():
+            asked[photos[row][0] if len(photos[row]) else ""].append(row)
+        for first, members in asked.items():
+            others = chain.from_iterable(asked.get(other, ()) for other in (same(first) if first else {first}))
+            pairs = [(n, m) for n, m in product(members, others) if n < m]
+            alike = [all(b in same(a) for a, b in zip(photos[n], photos[m], strict=True)) for n, m in pairs]
+            yield np.array(pairs, dtype=np.int64).reshape(-1, 2)[np.array(alike, dtype=np.bool_)]
 
 
-def _photos(question: Question) -> list[_Shown]:
-    shown = (medium for medium in question.media if medium.get("kind") in FOOTAGE and medium.get("path"))
-    return [_Shown.of(medium) for medium in shown]
+def _near_marks(marks: Ragged, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whether the marks of two rows, which are equally many, are at nearly equal places."""
+    first, second = marks.take(a), marks.take(b)
+    far = np.linalg.norm(first.values - second.values, axis=-1) > NEAR_MARKS
+    near = np.ones(len(a), dtype=np.bool_)
+    near[first.row[far]] = False
+    return near
 
 
-def _same_photos(first: Sequence[_Shown], second: Sequence[_Shown], same: SamePicture) -> bool:
-    pairs = [*zip(first, second, strict=True)]
-    return all(b.path in same(a.path) for a, b in pairs) and all(a.has_marks_of(b) for a, b in pairs)
+def same_answers(table: QuestionTable, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whether the answers of two rows agree: words of right answers, not letters; numbers and points within the smaller
+    tolerance."""
+    in_words = (table.options > 0) | table.words.known
+    same = np.where(in_words[a], table.words.index[a] == table.words.index[b], table.answer[a] == table.answer[b])
+    stack, place = np.full((2, len(table)), -1)
+    for k, each in enumerate(table.stacks):
+        stack[each.rows], place[each.rows] = k, np.arange(len(each.rows))
+    typed = np.flatnonzero(~in_words[a] & (stack[a] >= 0) & (stack[b] >= 0))
+    for own in grouped(typed, stack[a], stack[b]):
+        one, other = (table.stacks[stack[side[own[0]]]].answers for side in (a, b))
+        if type(one) is type(other):
+            first, second = one.take(place[a[own]]), other.take(place[b[own]])
+            same[own] = first.repeats(second) & second.repeats(first)
+    return same
 
 
 def _grey(path: Path) -> Float64[np.ndarray, "32 32"] | None:

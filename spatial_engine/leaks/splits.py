@@ -2,14 +2,15 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Int64
 
-from spatial_engine.leaks.near_duplicates import FOOTAGE, near_duplicates, similar_pairs, thumbnails
+from spatial_engine.leaks.near_duplicates import near_duplicates, similar_pairs, thumbnails
+from spatial_engine.leaks.question_table import QuestionTable
 from templates.columns import Json
-from templates.question import Question
 
 FOLDS = 5
 _KEPT = 50
@@ -17,7 +18,7 @@ _KEPT = 50
 
 
 def linked_clips(
-    questions: Iterable[Question], scenes: Mapping[str, str], similar: Iterable[tuple[str, str]] = ()
+    table: QuestionTable, scenes: Mapping[str, str], similar: Iterable[tuple[str, str]] = ()
 ) -> list[tuple[str, ...]]:
     """Groups of clip ids that no split may divide, each sorted: clips of one scene, and clips that share a fact or a
     photo. `similar`: pairs of clips with near-duplicate photos.
@@ -26,35 +27,40 @@ def linked_clips(
     """
     from scipy.cluster.hierarchy import DisjointSet
 
-    links = [(clip, ("scene", scene)) for clip, scene in scenes.items()]
-    for question in questions:
-        links.append((question.clip, ("fact", question.fact_id)))
-        links += [(question.clip, ("photo", id)) for id in _photo_ids(question)]
-    links += [(a, ("clip", b)) for a, b in similar]
-    joined = DisjointSet()
-    for clip, other in links:
-        joined.add(("clip", clip))
-        joined.add(other)
-        joined.merge(("clip", clip), other)
-    groups = (tuple(sorted(name for kind, name in group if kind == "clip")) for group in joined.subsets())
-    return sorted(groups)
+    clips, by_scene = table.clip.known_texts, dict[str, str]()
+    links = [(clip, by_scene.setdefault(scene, clip)) for clip, scene in scenes.items()]
+    for value, clip in _uses(table).values():
+        order = np.lexsort((clip, value))
+        shared = (value[order][1:] == value[order][:-1]) & (clip[order][1:] != clip[order][:-1])
+        pairs = np.stack([clip[order][1:][shared], clip[order][:-1][shared]], axis=1)
+        links += [(clips[a], clips[b]) for a, b in np.unique(pairs, axis=0).tolist()]
+    joined = DisjointSet(table.clip.known_texts)
+    for a, b in (*links, *similar):
+        joined.add(a)
+        joined.add(b)
+        joined.merge(a, b)
+    return sorted(tuple(sorted(group)) for group in joined.subsets())
 
 
-def folds_of(
-    questions: Sequence[Question], scenes: Mapping[str, str], count: int = FOLDS
-) -> tuple[Int64[np.ndarray, "n"], str]:
+def _uses(table: QuestionTable) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Facts and photos, each with the clip of a question that has it."""
+    clip = table.clip.index
+    return {"facts": (table.fact, clip), "photos": (table.photos.values, clip[table.photos.row])}
+
+
+def folds_of(table: QuestionTable, scenes: Mapping[str, str], count: int = FOLDS) -> tuple[Int64[np.ndarray, "n"], str]:
     """The fold of each question, and what is never divided between folds: "scene", or "fact" where all is one scene.
 
     Folds hold about equally many questions; there are fewer than `count` if there are fewer groups.
     """
     from sklearn.model_selection import GroupKFold
 
-    group_of = {clip: n for n, group in enumerate(linked_clips(questions, scenes)) for clip in group}
-    groups, grouped_by = np.array([group_of[question.clip] for question in questions], dtype=np.int64), "scene"
+    group_of = {clip: n for n, group in enumerate(linked_clips(table, scenes)) for clip in group}
+    of_clip = np.array([group_of[clip] for clip in table.clip.known_texts], dtype=np.int64)
+    groups, grouped_by = of_clip[table.clip.index], "scene"
     if len(np.unique(groups)) < 2:
-        facts = [question.fact_id for question in questions]
-        groups, grouped_by = np.unique(np.array(facts, dtype=str), return_inverse=True)[1], "fact"
-    folds = np.zeros(len(questions), dtype=np.int64)
+        groups, grouped_by = np.unique(table.fact, return_inverse=True)[1], "fact"
+    folds = np.zeros(len(table), dtype=np.int64)
     if (count := min(count, len(np.unique(groups)))) > 1:
         for fold, (_, test) in enumerate(GroupKFold(count).split(groups, groups=groups)):
             folds[test] = fold
@@ -62,20 +68,19 @@ def folds_of(
 
 
 def across_splits(
-    questions: Iterable[Question], scenes: Mapping[str, str], splits: Mapping[str, Sequence[str]]
+    table: QuestionTable, scenes: Mapping[str, str], splits: Mapping[str, Sequence[str]]
 ) -> dict[str, Json]:
     """Scenes, facts and photos that more than one split has, each with its splits; clips in no split or in several."""
     splits_of: dict[str, set[str]] = defaultdict(set)
     for name, clips in splits.items():
         for clip in clips:
             splits_of[clip].add(name)
-    found: dict[str, dict[str, set[str]]] = {kind: defaultdict(set) for kind in ("scenes", "facts", "photos")}
+    by_scene: dict[str, set[str]] = defaultdict(set)
     for clip, scene in scenes.items():
-        found["scenes"][scene] |= splits_of[clip]
-    for question in questions:
-        found["facts"][question.fact_id] |= splits_of[question.clip]
-        for id in _photo_ids(question):
-            found["photos"][id] |= splits_of[question.clip]
+        by_scene[scene] |= splits_of[clip]
+    found = {"scenes": by_scene}
+    for kind, (values, users) in _uses(table).items():
+        found[kind] = _splits_of_values(values, users, [splits_of[clip] for clip in table.clip.known_texts])
     record: dict[str, Json] = {}
     for kind, members in found.items():
         divided = {name: sorted(names) for name, names in sorted(members.items()) if len(names) > 1}
@@ -85,16 +90,35 @@ def across_splits(
     return record
 
 
+def _splits_of_values(
+    value: np.ndarray, clip: np.ndarray, splits_of: Sequence[AbstractSet[str]]
+) -> dict[str, set[str]]:
+    """The splits of all clips that have a value, for values that are in more than one."""
+    kinds: dict[frozenset[str], int] = {}
+    code_of = np.array([kinds.setdefault(frozenset(names), len(kinds)) for names in splits_of], dtype=np.int64)
+    order = np.lexsort((code_of[clip], value))
+    value, code = value[order], code_of[clip][order]
+    divided = np.isin(code, [k for k, names in enumerate(kinds) if len(names) > 1])
+    differ = (value[1:] == value[:-1]) & (code[1:] != code[:-1])
+    divided[1:] |= differ
+    divided[:-1] |= differ
+    found: dict[str, set[str]] = defaultdict(set)
+    sets = [*kinds]
+    for row in np.flatnonzero(divided).tolist():
+        found[value[row].decode()] |= sets[code[row]]
+    return found
+
+
 def similar_photos(
-    folder: Path, questions: Sequence[Question], scenes: Mapping[str, str], splits: Mapping[str, Sequence[str]]
+    folder: Path, table: QuestionTable, scenes: Mapping[str, str], splits: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, Json], list[tuple[str, str]]]:
     """Near-duplicate photos and questions for `audit.json`, and all pairs of clips that share such photos. Reads every
     photo: about two milliseconds each."""
     clips_of: dict[str, set[str]] = defaultdict(set)
-    for question in questions:
-        for medium in question.media:
-            if medium.get("kind") == "frames" and medium.get("path"):
-                clips_of[str(medium["path"])].add(question.clip)
+    clips = table.clip.known_texts
+    stills = table.files.values[table.stills.values]
+    for path, clip in zip(stills, table.clip.index[table.files.row[table.stills.values]], strict=True):
+        clips_of[path.decode()].add(clips[clip])
     found = thumbnails(folder, list(clips_of))
     same: dict[str, set[str]] = defaultdict(set)
     photos: Counter[tuple[str, str]] = Counter()
@@ -103,8 +127,8 @@ def similar_photos(
         same[first].add(second)
         same[second].add(first)
         photos.update({_pair(p, q): 1 for p in clips_of[first] for q in clips_of[second] if p != q})
-    pairs = near_duplicates(questions, lambda path: same[path] | {path})
-    asked = Counter(_pair(questions[n].clip, questions[m].clip) for n, m in pairs)
+    pairs = table.clip.index[near_duplicates(table, lambda path: same[path] | {path})]
+    asked = Counter(_pair(clips[n], clips[m]) for n, m in pairs.tolist())
     split_of = {clip: name for name, clips in splits.items() for clip in clips}
 
     def divided(pair: tuple[str, str]) -> bool:
@@ -132,11 +156,6 @@ def similar_photos(
         "question_pairs_across_splits": sum(count for pair, count in asked.items() if divided(pair)),
     }
     return record, sorted(photos)
-
-
-def _photo_ids(question: Question) -> list[str]:
-    """Ids of photos and videos; equal drawings may well be made of different footage."""
-    return [str(medium.get("id")) for medium in question.media if medium.get("kind") in FOOTAGE]
 
 
 def _pair(a: str, b: str) -> tuple[str, str]:

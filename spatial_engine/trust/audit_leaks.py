@@ -1,7 +1,6 @@
 """The leak audit of a data set on disk. A blind run of a language model can be one more baseline."""
 
 from collections import defaultdict
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,9 @@ from spatial_engine.dataset.dataset import Dataset, scenes_of
 from spatial_engine.errors import UsageError
 from spatial_engine.leaks.guesses import Guesses, no_guesses
 from spatial_engine.leaks.leak_audit import leak_audit
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.leaks.splits import similar_photos
 from templates.columns import Json
-from templates.question import Question
 
 
 def audit_leaks(path: str | Path, *, blind_run: str | Path | None = None, pictures: bool = True) -> dict[str, Json]:
@@ -27,17 +26,17 @@ def audit_leaks(path: str | Path, *, blind_run: str | Path | None = None, pictur
 
 
 def _audit_leaks(dataset: Dataset, model: str | Path | None, pictures: bool) -> dict[str, Json]:
-    record, questions = dataset.audit, list(dataset.questions)
-    scenes, splits = scenes_of(record, questions), record.get("splits") or {}
-    blind = None if model is None else blind_run(questions, model)
-    found = leak_audit(questions, scenes=scenes, splits=splits, seed=int(record.get("seed") or 0), model=blind)
+    record, table = dataset.audit, dataset.table()
+    scenes, splits = scenes_of(record, table.clip.known_texts), record.get("splits") or {}
+    blind = None if model is None else blind_run(table, model)
+    found = leak_audit(table, scenes=scenes, splits=splits, seed=int(record.get("seed") or 0), model=blind)
     if pictures:
-        found["similar_photos"], _ = similar_photos(dataset.path, questions, scenes, splits)
+        found["similar_photos"], _ = similar_photos(dataset.path, table, scenes, splits)
     write_json(dataset.path / "audit.json", {**record, "scenes": scenes, "leaks": found})
     return found
 
 
-def blind_run(questions: Sequence[Question], folder: str | Path) -> Guesses:
+def blind_run(table: QuestionTable, folder: str | Path) -> Guesses:
     """The scores of a run of `evaluate --blind`, averaged over rotations; questions that it was not asked are NaN.
 
     Raises `UsageError` if the folder is no run, if the model saw pictures, or if the run is on another data set.
@@ -57,10 +56,10 @@ def blind_run(questions: Sequence[Question], folder: str | Path) -> Guesses:
     hits: dict[str, list[float]] = defaultdict(list)
     for item in FinishedRun(path=folder, record=record).scores()[0]:
         hits[item.id].append(float(item.right))
-    guesses = no_guesses(questions)
-    for n, question in enumerate(questions):
-        if question.id in hits:
-            guesses.hits[n] = np.mean(hits[question.id])
-    if np.isnan(guesses.hits).all() and len(questions):
+    guesses = no_guesses(table)
+    for n, id in enumerate(table.id.tolist()):
+        if own := hits.get(id.decode()):
+            guesses.hits[n] = np.mean(own)
+    if np.isnan(guesses.hits).all() and len(table):
         raise UsageError(f"the run in {folder} answers none of these questions", "give a run on this data set")
     return guesses

@@ -184,6 +184,22 @@ def stacked(answers: Sequence[AnswerType]) -> AnswerType:
     return replace(first, **{name: np.stack(_padded(each)) for name, each in columns.items()})
 
 
+def joined(stacks: Sequence[AnswerType]) -> AnswerType:
+    """Stacks of one type as one; as `stacked` makes it of their rows."""
+    first = stacks[0]
+    columns = {name: [getattr(stack, name) for stack in stacks] for name in first._columns}
+    return replace(first, **{name: np.concatenate(_as_wide(each)) for name, each in columns.items()})
+
+
+def _as_wide(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Columns with rows of one length; the shorter ones end in NaN."""
+    if parts[0].ndim == 1 or len({part.shape[1] for part in parts}) == 1:
+        return [*parts]
+    width = max(part.shape[1] for part in parts)
+    rest = [(part, (len(part), width - part.shape[1], *part.shape[2:])) for part in parts]
+    return [np.concatenate([part, np.full(shape, np.nan)], axis=1) for part, shape in rest]
+
+
 def _trimmed(part: np.ndarray | np.generic) -> Json:
     """A row without rows of NaN at its end; a plain number or text where it is one."""
     if isinstance(part, np.generic):

@@ -1,10 +1,13 @@
 """Answer types and formats by name. Third parties add theirs as entry points `spatial_engine.answers` and
 `spatial_engine.formats`."""
 
+from collections.abc import Sequence
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING
 
 from experts.registry import Registry
+from templates.columns import Json
 from templates.question import Question
 
 if TYPE_CHECKING:
@@ -69,3 +72,19 @@ def recorded_answer(question: Question) -> "Answer":
     """The typed answer of a question. Raises what `Answer.from_json` raises, and `UnknownNameError` for an unknown
     scorer."""
     return answer_type(question.scorer).from_json(question)
+
+
+def stack_to_record(answers: "Answer") -> list[Json]:
+    """A stack of answers as arrays and plain values: the name of its type, and its fields."""
+    return [answers.name, {field.name: getattr(answers, field.name) for field in fields(answers) if field.init}]
+
+
+def stack_from_record(record: Sequence[Json]) -> "Answer":
+    """The inverse of `stack_to_record`."""
+    name, values = record
+    return answer_type(name)(**{field: _tuples(value) for field, value in values.items()})
+
+
+def _tuples(value: Json) -> Json:
+    """Lists as the tuples that they were."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value

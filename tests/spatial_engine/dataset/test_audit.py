@@ -4,6 +4,7 @@ import pytest
 
 from spatial_engine.dataset.audit import set_truth
 from spatial_engine.dataset.writing import write_dataset
+from spatial_engine.leaks.question_table import QuestionTable
 from tests.spatial_engine.drafts import clip, clip_questions
 
 IDS = [f"{k:016x}" for k in range(1, 41)]
@@ -62,9 +63,11 @@ def test_no_scene_is_on_two_sides_of_a_split(tmp_path):
     from spatial_engine.dataset.audit import audit
 
     scenes = {id: f"video {int(id, 16) // 4}" for id in IDS}
-    splits = audit([], refused={}, dropped={}, scenes=scenes, seed=0, settings={})["splits"]
+    splits = audit(QuestionTable.of([]), refused={}, dropped={}, scenes=scenes, seed=0, settings={})["splits"]
     side = {id: name for name, ids in splits.items() for id in ids}
     assert side.keys() == scenes.keys()
     assert len({(scene, side[id]) for id, scene in scenes.items()}) == len(set(scenes.values()))
-    alone = audit([], refused={}, dropped={}, scenes={id: id for id in IDS}, seed=0, settings={})["splits"]
+    alone = audit(QuestionTable.of([]), refused={}, dropped={}, scenes={id: id for id in IDS}, seed=0, settings={})[
+        "splits"
+    ]
     assert all(alone.values()) and len(alone["train"]) > 20

@@ -1,6 +1,7 @@
 from spatial_engine.dataset.audit import audit, set_truth
 from spatial_engine.dataset.card import card
 from spatial_engine.dataset.writing import write_dataset
+from spatial_engine.leaks.question_table import QuestionTable
 from templates.generate import SURPLUS
 from tests.spatial_engine.drafts import NASTY, clip, clip_questions
 
@@ -39,7 +40,14 @@ def test_ten_reasons_are_shown_and_the_others_folded(tmp_path):
 
 def test_facts_beyond_the_limit_are_not_among_the_reasons(tmp_path):
     surplus = {("L1/Motion/Ego", SURPLUS): 39}
-    record = audit([], refused=surplus, dropped={}, scenes={}, seed=0, settings={"ask": {"facts_per_template": 8}})
+    record = audit(
+        QuestionTable.of([]),
+        refused=surplus,
+        dropped={},
+        scenes={},
+        seed=0,
+        settings={"ask": {"facts_per_template": 8}},
+    )
     assert record["refused"] == {} and record["surplus"] == {"L1/Motion/Ego": 39}
     text = card(record, "d")
     assert "39 more facts were proposed: at most 8 are asked per template and clip." in text

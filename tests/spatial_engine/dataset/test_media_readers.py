@@ -16,6 +16,7 @@ from spatial_engine.export import export
 from spatial_engine.language.chat import estimate
 from spatial_engine.language.chat.request import Request
 from spatial_engine.leaks.near_duplicates import near_duplicates
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.report import report
 from spatial_engine.scoring.official.row import row
 from tests.spatial_engine.drafts import clip, clip_questions, film, puzzle, tables
@@ -116,7 +117,7 @@ def test_questions_about_different_videos_or_boxes_are_no_near_duplicates(questi
         first, *rest = question.media
         other = replace(question, id="other", media=[{**first, key: value}, *rest])
         same = replace(question, id="same")
-        assert near_duplicates([question, other, same], lambda path: {path}) == [(0, 2)]
+        assert near_duplicates(QuestionTable.of([question, other, same]), lambda path: {path}).tolist() == [[0, 2]]
 
 
 def test_the_audit_reads_every_kind(dataset):

@@ -16,6 +16,7 @@ from spatial_engine.dataset.split import split
 from spatial_engine.errors import UsageError
 from spatial_engine.export import export
 from spatial_engine.leaks.near_duplicates import similar_pairs, thumbnails
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.report import report
 from spatial_engine.trust.audit_leaks import audit_leaks
 from tests.spatial_engine.leaks.asked import all_fair, question, scenes_of
@@ -35,7 +36,7 @@ def written(folder, questions, pictures: Mapping[str, np.ndarray], scenes=None, 
     scenes = scenes or scenes_of(questions)
     write_json(
         folder / "audit.json",
-        audit(questions, refused={}, dropped={}, scenes=scenes, seed=0, settings={}, splits=splits),
+        audit(QuestionTable.of(questions), refused={}, dropped={}, scenes=scenes, seed=0, settings={}, splits=splits),
     )
     return Dataset.open(folder)
 

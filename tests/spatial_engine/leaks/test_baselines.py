@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from spatial_engine.leaks.leak_audit import leak_audit
+from spatial_engine.leaks.question_table import QuestionTable
 from tests.spatial_engine.leaks.asked import PLACES, all_fair, choice, fair_choice, made, question, scenes_of
 
 
 def audited(questions, **more):
     scenes = scenes_of(questions)
-    return leak_audit(questions, scenes=scenes, splits={"train": sorted(scenes)}, seed=0, **more)
+    return leak_audit(QuestionTable.of(questions), scenes=scenes, splits={"train": sorted(scenes)}, seed=0, **more)
 
 
 def leaking(questions):
@@ -197,5 +198,5 @@ def test_folds_of_one_scene_keep_facts_together():
     from spatial_engine.leaks.splits import folds_of
 
     questions = [question(n, "one", "yes_no", "yes", "?", fact_id=f"fact {n // 2}") for n in range(20)]
-    folds, grouped_by = folds_of(questions, {"one": "one"})
+    folds, grouped_by = folds_of(QuestionTable.of(questions), {"one": "one"})
     assert grouped_by == "fact" and len(set(folds)) == 5 and (folds[::2] == folds[1::2]).all()

@@ -10,6 +10,7 @@ from spatial_engine.dataset.split import split
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.scored import ScoredItem
 from spatial_engine.leaks.leak_audit import leak_audit
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.trust.audit_leaks import blind_run
 from tests.spatial_engine.dataset.test_split import three_a_clip, written
 from tests.spatial_engine.leaks.asked import fair_choice, made, scenes_of
@@ -30,10 +31,8 @@ def run_of(folder, questions, right, **record):
 
 
 def audited(questions, model):
-    scenes = scenes_of(questions)
-    return leak_audit(
-        questions, scenes=scenes, splits={"train": sorted(scenes)}, seed=0, model=blind_run(questions, model)
-    )
+    scenes, table = scenes_of(questions), QuestionTable.of(questions)
+    return leak_audit(table, scenes=scenes, splits={"train": sorted(scenes)}, seed=0, model=blind_run(table, model))
 
 
 def test_a_blind_model_that_is_often_right_is_a_leak(tmp_path):

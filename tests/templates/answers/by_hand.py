@@ -13,6 +13,7 @@ from spatial_engine.dataset.card import card
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.lines import write_questions
 from spatial_engine.dataset.question_line import from_line, to_line
+from spatial_engine.leaks.question_table import QuestionTable
 from templates.answers import Answer
 from templates.question import Question
 
@@ -46,7 +47,7 @@ def dataset(folder: Path, questions: Sequence[Question]) -> Dataset:
         cv2.imwrite(str(folder / path), np.full((HEIGHT, WIDTH, 3), 128, dtype=np.uint8))
     write_questions(folder, questions)
     scenes = {question.clip: question.clip for question in questions}
-    record = audit(questions, refused={}, dropped={}, scenes=scenes, seed=0, settings={})
+    record = audit(QuestionTable.of(questions), refused={}, dropped={}, scenes=scenes, seed=0, settings={})
     write_json(folder / "audit.json", record)
     (folder / "README.md").write_text(card(record, folder.name))
     return Dataset.open(folder)

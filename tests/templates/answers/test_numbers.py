@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from spatial_engine.leaks.baselines import _fill_numbers
-from spatial_engine.leaks.guesses import no_guesses
+from spatial_engine.leaks.baselines import majority
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.scoring import own
 from templates.answers import RIGHT, UNDECIDED, WRONG, Numbers
 from templates.answers.answer import stacked
@@ -110,6 +110,5 @@ def test_a_stack_wraps_each_row_by_its_own_period() -> None:
 
 def test_the_leak_audit_guesses_numbers_with_periods_of_their_own() -> None:
     questions = [asked(angles(10.0, 60.0, 0.0, fronts=1 + n % 2), "json", number=n) for n in range(8)]
-    guesses = no_guesses(questions)
-    _fill_numbers(guesses, questions, np.arange(8) // 4)
+    guesses = majority(QuestionTable.of(questions), np.arange(8) // 4)
     assert guesses.hits.tolist() == [1.0] * 8

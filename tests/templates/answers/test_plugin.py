@@ -15,7 +15,8 @@ from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation import baselines, protocol
 from spatial_engine.export.lmms_eval import row
 from spatial_engine.export.scorer_archive import write_scorer
-from spatial_engine.leaks.near_duplicates import same_answer
+from spatial_engine.leaks.near_duplicates import same_answers
+from spatial_engine.leaks.question_table import QuestionTable
 from spatial_engine.report.cards import tolerance_in_words
 from spatial_engine.scoring import own
 from spatial_engine.scoring.official.row import row as official_row
@@ -143,9 +144,12 @@ def test_it_is_asked_scored_and_rewarded(box) -> None:
 
 def test_it_passes_whatever_looks_at_a_data_set(box) -> None:
     question = asked(box)
-    found = audit([question] * 3, refused={}, dropped={}, scenes={question.clip: "s"}, seed=0, settings={})
+    found = audit(
+        QuestionTable.of([question] * 3), refused={}, dropped={}, scenes={question.clip: "s"}, seed=0, settings={}
+    )
     assert found["formats"] == {"crop": 3} and found["answers"] == {} and found["baselines"]["random"] is None
-    assert same_answer(question, question) and not same_answer(question, replace(question, answer={}))
+    table = QuestionTable.of([question, question, replace(question, answer={})])
+    assert same_answers(table, np.array([0, 0]), np.array([1, 2])).tolist() == [True, False]
     assert official_row(question) == Unscored(reason=f"no official metric for {question.ability} in the format crop")
     said = json.dumps(question.answer)
     assert own.holds(question, said, said) and not own.holds(question, "somewhere on the left", said)
