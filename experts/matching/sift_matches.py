@@ -115,7 +115,7 @@ class SiftExpert(WeightFreeExpert):
     """Expert "sift": provides "matches"."""
 
     name: ClassVar[str] = "sift"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     provides: ClassVar[frozenset[str]] = frozenset({"matches"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "sparse_points", "image_tracks", "valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px"})

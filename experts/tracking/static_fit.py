@@ -1,11 +1,13 @@
 """Fits one static point to every 2-D track under a known camera path.
 
 Pixels here refer to an undistorted picture of 640 px width ("px"), so that thresholds are independent of the footage.
-Tracks are processed in blocks: memory is bounded by block × frames.
+Tracks are processed in blocks of similar length and start, each in the frames that see it: time grows with the number
+of observations.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -13,10 +15,13 @@ from jaxtyping import Bool, Float64, Int64
 from experts.signals import CameraPath, ImageTracks
 
 REFERENCE_WIDTH_PX = 640.0
-_BLOCK = 512
+_BLOCK = 64
+"""Tracks fitted at a time. In larger blocks the starts of tracks differ more: 512 of a minute's tracks are together in
+most of its frames."""
 _WINDOWS = ((0.0, 1.0), (0.0, 0.5), (0.5, 1.0), (0.0, 0.34), (0.33, 0.67), (0.66, 1.0))
 _FAR = 1e4  # distance of a point without parallax, in extents of the path
 _BEHIND = 1e3  # predicted position of a point behind the camera: it exceeds every threshold
+_ALL = slice(None)
 _ARRAYS = ("xyz_world", "z", "predicted_u", "departure_px")
 
 
@@ -35,11 +40,13 @@ class Observations:
     rotation_only: bool
     """The camera does not translate: a static point is a direction."""
 
-    def of(self, tracks: slice | Int64[np.ndarray, "k"]) -> "Observations":
-        """The same cameras with fewer tracks."""
-        return replace(self, u=self.u[tracks])
+    def of(self, tracks: Int64[np.ndarray, "k"], frames: slice = _ALL) -> "Observations":
+        """Some of the tracks, in some of the frames."""
+        return replace(
+            self, u=self.u[tracks, frames], cam_from_world=self.cam_from_world[frames], centre=self.centre[frames]
+        )
 
-    @property
+    @cached_property
     def seen(self) -> Bool[np.ndarray, "t n"]:
         """Where a track is followed in a frame that has a pose."""
         return np.isfinite(self.u[..., 0])
@@ -52,16 +59,25 @@ class StaticFit:
     xyz_world: Float64[np.ndarray, "t 3"]
     """Position (a unit direction if the camera only rotates); NaN if the track has too few frames."""
     z: Float64[np.ndarray, "t n"]
-    """Depth of that point in every frame."""
+    """Depth of that point in every frame; NaN far from the frames that see the track."""
     predicted_u: Float64[np.ndarray, "t n 2"]
-    """Its predicted image position, normalised."""
+    """Its predicted image position, normalised; NaN likewise."""
     departure_px: Float64[np.ndarray, "t n 2"]
     """Residual vector, observed minus predicted; NaN where not observed, very large for points behind the camera."""
 
-    @property
+    @cached_property
     def residual_px(self) -> Float64[np.ndarray, "t n"]:
         """Length of the residual vector."""
-        return np.linalg.norm(self.departure_px, axis=-1)
+        return np.hypot(self.departure_px[..., 0], self.departure_px[..., 1])
+
+    def of(self, tracks: Int64[np.ndarray, "k"], frames: slice) -> "StaticFit":
+        """Some of the tracks, in some of the frames."""
+        return StaticFit(
+            xyz_world=self.xyz_world[tracks],
+            z=self.z[tracks, frames],
+            predicted_u=self.predicted_u[tracks, frames],
+            departure_px=self.departure_px[tracks, frames],
+        )
 
 
 def observations(tracks: ImageTracks, path: CameraPath) -> Observations:
@@ -89,12 +105,14 @@ def observations(tracks: ImageTracks, path: CameraPath) -> Observations:
 def fit_whole(s: Observations) -> StaticFit:
     """The static point with the smallest squared residuals over all frames of a track; a moving track is compared with
     it."""
-    return _in_blocks(s, lambda block: _departure(block, _best_point(block, block.seen.astype(float))))
+    path = _Extent.of(s)
+    return _in_blocks(s, lambda block: _departure(block, _best_point(block, block.seen.astype(float), path)))
 
 
 def fit_consensus(s: Observations, inlier_px: float) -> StaticFit:
     """The static point that explains most frames: correct for the part of a track before it drifted elsewhere."""
-    return _in_blocks(s, lambda block: _consensus(block, inlier_px))
+    path = _Extent.of(s)
+    return _in_blocks(s, lambda block: _consensus(block, inlier_px, path))
 
 
 def fit_window(s: Observations, window: tuple[float, float]) -> StaticFit:
@@ -104,7 +122,16 @@ def fit_window(s: Observations, window: tuple[float, float]) -> StaticFit:
 
 def parallax_rad(s: Observations, fit: StaticFit, used: Bool[np.ndarray, "t n"]) -> Float64[np.ndarray, "t"]:
     """Largest angle between the first, middle and last used rays to the point and any other; 0 without translation."""
-    ray = fit.xyz_world[:, None] - s.centre[None]
+    angle = np.zeros(len(used))
+    for rows, frames in _blocks(used):
+        angle[rows] = _parallax_rad(s.centre[frames], fit.xyz_world[rows], used[rows, frames])
+    return angle
+
+
+def _parallax_rad(
+    centre: Float64[np.ndarray, "n 3"], xyz_world: Float64[np.ndarray, "t 3"], used: Bool[np.ndarray, "t n"]
+) -> Float64[np.ndarray, "t"]:
+    ray = xyz_world[:, None] - centre[None]
     ray /= np.linalg.norm(ray, axis=-1, keepdims=True) + 1e-300
     ray[~used] = np.nan
     order = np.argsort(~used, axis=1, kind="stable")
@@ -120,21 +147,30 @@ def parallax_rad(s: Observations, fit: StaticFit, used: Bool[np.ndarray, "t n"])
 def shown_px(s: Observations, fit: StaticFit, used: Bool[np.ndarray, "t n"], share: float) -> Float64[np.ndarray, "t"]:
     """RMS residual of a steady motion by `share` of the range, in the direction in which it is least visible.
 
-    Zero where a motion could be invisible, as in front of a camera that moves steadily with it (a car ahead).
+    Zero where a motion could be invisible, as in front of a camera that moves steadily with it (a car ahead), and for
+    tracks that no frame uses.
     """
     if s.rotation_only:
         return np.full(len(s.u), s.focal_px * share / np.sqrt(12))
-    x = np.arange(s.u.shape[1])[None]
-    first, last = np.argmax(used, axis=1), s.u.shape[1] - 1 - np.argmax(used[:, ::-1], axis=1)
+    shown = np.zeros(len(used))
+    for rows, frames in _blocks(used):
+        shown[rows] = share * _shown_px(s.of(rows, frames), fit.of(rows, frames), used[rows, frames])
+    return shown
+
+
+def _shown_px(s: Observations, fit: StaticFit, used: Bool[np.ndarray, "t n"]) -> Float64[np.ndarray, "t"]:
+    """The same for a motion by the whole range."""
+    x = np.arange(used.shape[1])[None]
+    first, last = _span(used)
     tau = (x - first[:, None]) / np.maximum(last - first, 1)[:, None] - 0.5
     weight = np.where(used, 1 / np.maximum(fit.z, 1e-9) ** 2, 0)
-    n00, n01, n11 = (_normal(s, fit.predicted_u, weight * tau**power)[0] for power in (0, 1, 2))
+    predicted = np.where(used[..., None], fit.predicted_u, 0)
+    n00, n01, n11 = (_normal(s, predicted, weight * tau**power)[0] for power in (0, 1, 2))
     ridge = 1e-9 * np.trace(n00, axis1=1, axis2=2)[:, None, None] * np.eye(3) + 1e-30 * np.eye(3)
     reduced = n11 - np.swapaxes(n01, 1, 2) @ np.linalg.solve(n00 + ridge, n01)
     weakest = np.maximum(np.linalg.eigvalsh(reduced)[:, 0], 0)
     rms = s.focal_px * np.sqrt(weakest / np.maximum(used.sum(axis=1), 1))
-    depth = np.where(used, fit.z, 0).sum(axis=1) / np.maximum(used.sum(axis=1), 1)
-    return rms * share * depth
+    return rms * np.where(used, fit.z, 0).sum(axis=1) / np.maximum(used.sum(axis=1), 1)
 
 
 def _in_window(s: Observations, window: tuple[float, float]) -> Bool[np.ndarray, "t n"]:
@@ -143,13 +179,26 @@ def _in_window(s: Observations, window: tuple[float, float]) -> Bool[np.ndarray,
     return s.seen & (part >= window[0]) & (part <= window[1])
 
 
-def _consensus(s: Observations, inlier_px: float) -> StaticFit:
+@dataclass(frozen=True, kw_only=True)
+class _Extent:
+    """Where the camera of a whole clip is: the origin of the equations, and the unit of small and large distances."""
+
+    middle: Float64[np.ndarray, "3"]
+    radius: float
+
+    @classmethod
+    def of(cls, s: Observations) -> "_Extent":
+        middle = s.centre.mean(axis=0)
+        return cls(middle=middle, radius=float(np.linalg.norm(s.centre - middle, axis=1).max()) + 1e-9)
+
+
+def _consensus(s: Observations, inlier_px: float, path: _Extent) -> StaticFit:
     best: StaticFit | None = None
     for window in _WINDOWS:
-        xyz = _best_point(s, _in_window(s, window).astype(float))
+        xyz = _best_point(s, _in_window(s, window).astype(float), path)
         for _ in range(2):
             residual = np.nan_to_num(_departure(s, xyz).residual_px, nan=np.inf)
-            refined = _best_point(s, 1 / (1 + (residual / inlier_px) ** 2) ** 2)
+            refined = _best_point(s, 1 / (1 + (residual / inlier_px) ** 2) ** 2, path)
             xyz = np.where(np.isfinite(refined), refined, xyz)
         best = _better(best, _departure(s, xyz), inlier_px)
     assert best is not None
@@ -173,24 +222,21 @@ def _cost(fit: StaticFit, inlier_px: float) -> Float64[np.ndarray, "t"]:
     return np.where(np.isfinite(share), share, 0).sum(axis=1)
 
 
-def _best_point(s: Observations, weight: Float64[np.ndarray, "t n"]) -> Float64[np.ndarray, "t 3"]:
+def _best_point(s: Observations, weight: Float64[np.ndarray, "t n"], path: _Extent) -> Float64[np.ndarray, "t 3"]:
     """Weighted least squares in the image, to first order; a point at infinity where the result is behind the
     camera."""
-    towards = _direction(s, weight)
     if s.rotation_only:
-        return towards
-    middle = s.centre.mean(axis=0)
-    extent = np.linalg.norm(s.centre - middle, axis=1).max() + 1e-9
-    far = middle + towards * extent * _FAR
-    xyz, z = far, np.ones(weight.shape)
+        return _direction(s, weight)
+    xyz, z = np.zeros((len(weight), 3)), np.ones(weight.shape)
+    u, seen_weight = np.nan_to_num(s.u), np.where(s.seen, weight, 0)
     for _ in range(3):
-        normal, moment = _normal(s, np.nan_to_num(s.u), np.where(s.seen, weight, 0) / z**2, middle)
+        normal, moment = _normal(s, u, seen_weight / z**2, path.middle)
         normal += (1e-12 * np.trace(normal, axis1=1, axis2=2)[:, None, None] + 1e-30) * np.eye(3)
-        xyz = middle + np.linalg.solve(normal, moment[..., None])[..., 0]
-        z = np.maximum(_along(s, xyz, 2), 1e-3 * extent)
-    behind = np.any((weight > 0) & (_along(s, xyz, 2) <= 0), axis=1, keepdims=True)
-    enough = np.sum(weight > 0, axis=1, keepdims=True) >= 3
-    return np.where(enough, np.where(behind, far, xyz), np.nan)
+        xyz = path.middle + np.linalg.solve(normal, moment[..., None])[..., 0]
+        z = np.maximum(_along(s, xyz, 2), 1e-3 * path.radius)
+    behind = np.flatnonzero(np.any((weight > 0) & (_along(s, xyz, 2) <= 0), axis=1))
+    xyz[behind] = path.middle + _direction(s.of(behind), weight[behind]) * path.radius * _FAR
+    return np.where(np.sum(weight > 0, axis=1, keepdims=True) >= 3, xyz, np.nan)
 
 
 def _normal(
@@ -201,14 +247,15 @@ def _normal(
 ) -> tuple[Float64[np.ndarray, "t 3 3"], Float64[np.ndarray, "t 3"]]:
     """Normal matrix and moment (about `origin`) of the rows R_k - u_k·R_z, k = x, y, of all frames.
 
-    They are linear in (1, u_x, u_y, u²), so that one matrix product per clip computes them for all tracks.
+    They are linear in (1, u_x, u_y, u²), so that one matrix product computes them for all tracks.
     """
     outer = s.cam_from_world[:, :, None, :, None] * s.cam_from_world[:, None, :, None, :]  # of rows i and j
     xz, yz = outer[:, 0, 2] + outer[:, 2, 0], outer[:, 1, 2] + outer[:, 2, 1]
     parts = np.stack([outer[:, 0, 0] + outer[:, 1, 1], -xz, -yz, outer[:, 2, 2]])
     offset = s.centre - (np.zeros(3) if origin is None else origin)
     moments = np.einsum("pnij,nj->pni", parts, offset)
-    factors = np.stack([weight, weight * u[..., 0], weight * u[..., 1], weight * (u**2).sum(axis=-1)], axis=1)
+    x, y = u[..., 0], u[..., 1]
+    factors = np.stack([weight, weight * x, weight * y, weight * (x**2 + y**2)], axis=1)
     flat = factors.reshape(len(u), 4 * len(s.centre))
     return (flat @ parts.reshape(-1, 9)).reshape(-1, 3, 3), flat @ moments.reshape(-1, 3)
 
@@ -236,5 +283,32 @@ def _departure(s: Observations, xyz: Float64[np.ndarray, "t 3"]) -> StaticFit:
 
 
 def _in_blocks(s: Observations, fit: Callable[[Observations], StaticFit]) -> StaticFit:
-    parts = [fit(s.of(slice(i, i + _BLOCK))) for i in range(0, max(len(s.u), 1), _BLOCK)]
-    return StaticFit(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS})
+    tracks, frames = s.seen.shape
+    found = StaticFit(
+        xyz_world=np.full((tracks, 3), np.nan),
+        z=np.full((tracks, frames), np.nan),
+        predicted_u=np.full((tracks, frames, 2), np.nan),
+        departure_px=np.full((tracks, frames, 2), np.nan),
+    )
+    for rows, columns in _blocks(s.seen):
+        part = fit(s.of(rows, columns))
+        found.xyz_world[rows] = part.xyz_world
+        for name in ("z", "predicted_u", "departure_px"):
+            getattr(found, name)[rows, columns] = getattr(part, name)
+    return found
+
+
+def _blocks(seen: Bool[np.ndarray, "t n"]) -> Iterator[tuple[Int64[np.ndarray, "k"], slice]]:
+    """Tracks of similar length and start, without those that are never seen, and the frames that see any of them."""
+    first, last = _span(seen)
+    doublings = np.ceil(np.log2(last + 1 - first))
+    order = np.lexsort((first, doublings))
+    order = order[seen.any(axis=1)[order]]
+    for at in range(0, len(order), _BLOCK):
+        rows = order[at : at + _BLOCK]
+        yield rows, slice(int(first[rows].min()), int(last[rows].max()) + 1)
+
+
+def _span(seen: Bool[np.ndarray, "t n"]) -> tuple[Int64[np.ndarray, "t"], Int64[np.ndarray, "t"]]:
+    """First and last frame that sees each track; all of them for one that is never seen."""
+    return np.argmax(seen, axis=1), seen.shape[1] - 1 - np.argmax(seen[:, ::-1], axis=1)

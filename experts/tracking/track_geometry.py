@@ -84,7 +84,7 @@ class TrackGeometryExpert(WeightFreeExpert):
     """Expert "track_geometry": adds visibility and motion to 2-D tracks, given a camera path."""
 
     name: ClassVar[str] = "track_geometry"
-    version: ClassVar[str] = "7"
+    version: ClassVar[str] = "8"
     provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
     needs: ClassVar[frozenset[str]] = frozenset({"image_tracks", "camera_path"})
     options: ClassVar[frozenset[str]] = frozenset()
@@ -187,8 +187,7 @@ class TrackGeometryExpert(WeightFreeExpert):
         rms = np.sqrt(squares.sum(axis=1) / np.maximum(fits.sum(axis=1), 1))
         if not s.rotation_only:
             static &= parallax >= self.settings.parallax_px
-        shown = np.zeros(len(static))
-        shown[static] = shown_px(s.of(np.flatnonzero(static)), _of(fit, static), fits[static], self.settings.move_share)
+        shown = shown_px(s, fit, fits & static[:, None], self.settings.move_share)
         return static & (shown >= np.maximum(self.settings.shown_px, self.settings.shown_ratio * rms))
 
     def _visible(
@@ -227,12 +226,3 @@ class TrackGeometryExpert(WeightFreeExpert):
 
     def _provenance(self) -> Provenance:
         return Provenance(expert=self.name, version=self.version, settings=asdict(self.settings))
-
-
-def _of(fit: StaticFit, rows: Bool[np.ndarray, "t"]) -> StaticFit:
-    return StaticFit(
-        xyz_world=fit.xyz_world[rows],
-        z=fit.z[rows],
-        predicted_u=fit.predicted_u[rows],
-        departure_px=fit.departure_px[rows],
-    )

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, MotionKind, NoEstimate, PointTracks, Scale
-from experts.tracking.static_fit import fit_consensus, fit_whole, observations, parallax_rad, shown_px
+from experts.tracking.static_fit import _blocks, fit_consensus, fit_whole, observations, parallax_rad, shown_px
 from experts.tracking.track_geometry import TrackGeometryExpert
 
 SOURCE = Provenance(expert="test", version="0")
@@ -299,3 +299,39 @@ def test_without_camera_path_there_is_no_estimate() -> None:
     none = NoEstimate(reason="too little parallax")
     out = TrackGeometryExpert()(clip, {"image_tracks": tracks, "camera_path": none, "sparse_points": none})["tracks"]
     assert isinstance(out, NoEstimate) and out.detail.startswith("too little parallax; ")
+
+
+def staggered(frames: int) -> Bool[np.ndarray, "t n"]:
+    """Frames in which each of three tracks for every two frames is seen; one is not seen at all."""
+    seen = np.zeros((3 * frames // 2, frames), dtype=bool)
+    for row, start in enumerate(np.linspace(0, frames - 60, len(seen)).astype(int)):
+        seen[row, start : start + 60 // (1 + row % 5)] = row != 7
+    return seen
+
+
+def test_the_work_grows_with_the_length_of_a_clip_and_not_with_its_square() -> None:
+    work = []
+    for frames in (1000, 2000, 4000):
+        seen = staggered(frames)
+        blocks = list(_blocks(seen))
+        assert (
+            sorted(np.concatenate([rows for rows, _ in blocks]).tolist()) == np.flatnonzero(seen.any(axis=1)).tolist()
+        )
+        assert all(seen[rows].sum() == seen[rows, columns].sum() for rows, columns in blocks)
+        work.append(sum(len(rows) * (columns.stop - columns.start) for rows, columns in blocks))
+    assert work[1] < 2.2 * work[0] and work[2] < 2.2 * work[1]
+
+
+def test_a_fit_does_not_depend_on_the_other_tracks() -> None:
+    pose, rng = curved_path(), np.random.default_rng(5)
+    xy_px = projected(pose, static(wall(rng, 150))).astype(np.float32)
+    for row in range(len(xy_px)):
+        xy_px[row, : row % 50] = np.nan
+        xy_px[row, row % 50 + 9 :] = np.nan
+    images = ImageTracks(frames=np.arange(FRAMES), xy_px=xy_px, provenance=SOURCE)
+    s = observations(images, camera_path(pose))
+    whole = fit_consensus(s, 1.5)
+    for row in range(0, 150, 29):
+        alone = fit_consensus(s.of(np.array([row])), 1.5)
+        np.testing.assert_allclose(alone.xyz_world[0], whole.xyz_world[row], rtol=1e-6)
+        np.testing.assert_allclose(alone.residual_px[0], whole.residual_px[row], atol=1e-6)
