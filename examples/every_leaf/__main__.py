@@ -1,12 +1,14 @@
 """python -m examples.every_leaf [OUT]: ask about every leaf, on rooms and episodes that are rendered here, and puzzles.
 
 Writes OUT/dataset and OUT/report; OUT is every_leaf/ by default. All signals are exact: the renderer knows them.
+`--rounds 2 --facts 7 --puzzles 120` makes about 20 000 questions.
 """
 
 import argparse
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -36,44 +38,48 @@ ROOMS: Sequence[tuple[PathKind, int]] = (("orbit", 11), ("look_round", 7), ("thr
 EPISODES = (pick_and_place, pick_and_place, push, open_drawer, pick_and_place, pick_and_place)
 FACTS, PUZZLES = 8, 8
 """Of each template, about each clip and in all."""
+SEEDS_PER_ROUND = 100
 Footage = tuple[Clip, Mapping[str, Signal | NoEstimate]]
 
 
-def rooms() -> Iterator[RenderedScene]:
+def rooms(first: int) -> Iterator[RenderedScene]:
     """Furnished rooms; one with round objects, one whose small objects lean, some with sliding crates; one in which the
-    camera turns all round, and one in which it goes straight on."""
+    camera turns all round, and one in which it goes straight on. `first` is added to their seeds."""
     for path, seed in ROOMS:
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(first + seed)
         room = furnished_room(rng, frames=24, width_px=WIDTH_PX, height_px=HEIGHT_PX, path=path, movers=2)
         yield room
-    yield leaning(room, 1)
-    rng = np.random.default_rng(31)
+    yield leaning(room, first + 1)
+    rng = np.random.default_rng(first + 31)
     yield furnished_room(rng, frames=24, width_px=WIDTH_PX, height_px=HEIGHT_PX, round_objects=True)
-    yield from (busy_room(seed, width_px=WIDTH_PX) for seed in (1, 2, 3))
-    yield staged(4, width_px=WIDTH_PX)
-    yield from (carrying_room(seed, width_px=WIDTH_PX) for seed in (1, 2))
-    yield crossing_room(0, width_px=WIDTH_PX, racing=True)
+    yield from (busy_room(first + seed, width_px=WIDTH_PX) for seed in (1, 2, 3))
+    yield staged(first + 4, width_px=WIDTH_PX)
+    yield from (carrying_room(first + seed, width_px=WIDTH_PX) for seed in (1, 2))
+    yield crossing_room(first, width_px=WIDTH_PX, racing=True)
     for path in (around, driving):
-        yield random_room(np.random.default_rng(1), frames=36, width_px=WIDTH_PX, height_px=HEIGHT_PX, path=path)
+        yield random_room(
+            np.random.default_rng(first + 1), frames=36, width_px=WIDTH_PX, height_px=HEIGHT_PX, path=path
+        )
 
 
-def zooming_room() -> RenderedScene:
+def zooming_room(seed: int) -> RenderedScene:
     """A camera on a tripod that zooms in."""
-    rng, size = np.random.default_rng(2), {"width_px": WIDTH_PX, "height_px": HEIGHT_PX}
+    rng, size = np.random.default_rng(seed), {"width_px": WIDTH_PX, "height_px": HEIGHT_PX}
     return random_room(rng, frames=24, **size, path=static, effects=Effects(zoom=1.8))
 
 
-def footage() -> Iterator[Footage]:
-    """Clips with all that is known of them."""
-    for scene in rooms():
+def footage(round: int = 0) -> Iterator[Footage]:
+    """Clips with all that is known of them; of other rooms and episodes in each round."""
+    first = SEEDS_PER_ROUND * round
+    for scene in rooms(first):
         clip = as_clip(scene)
         signals = dict(true_signals(scene, clip, stride=2))
         yield clip, signals | dict(ReprojectionExpert()(clip, signals))
-    zooming = zooming_room()
+    zooming = zooming_room(first + 2)
     clip = as_clip(zooming)
     yield clip, true_signals(zooming, clip)
     for seed, kind in enumerate(EPISODES):
-        episode = kind(np.random.default_rng(seed), width_px=WIDTH_PX, height_px=HEIGHT_PX, succeeds=seed != 1)
+        episode = kind(np.random.default_rng(first + seed), width_px=WIDTH_PX, height_px=HEIGHT_PX, succeeds=seed != 1)
         clip = as_clip(episode.scene)
         yield clip, true_episode_signals(episode, clip, stride=4)
 
@@ -82,10 +88,14 @@ def main(arguments: Sequence[str]) -> int:
     """Exit code 1 if a leaf is not asked about."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, nargs="?", default=OUT)
-    out = parser.parse_args(arguments).out
-    templates, settings = [*create_templates().values()], AskSettings(facts_per_template=FACTS)
-    clips, asked = {}, [ask_puzzles(templates, PUZZLES, 0)]
-    for clip, signals in footage():
+    parser.add_argument("--rounds", type=int, default=1, metavar="N", help="make the rooms and episodes N times")
+    parser.add_argument("--facts", type=int, default=FACTS, metavar="N", help="facts of a template about a clip")
+    parser.add_argument("--puzzles", type=int, default=PUZZLES, metavar="N", help="puzzles of a template in all")
+    given = parser.parse_args(arguments)
+    out, templates = given.out, [*create_templates().values()]
+    settings = AskSettings(facts_per_template=given.facts)
+    clips, asked = {}, [ask_puzzles(templates, given.puzzles, 0)]
+    for clip, signals in chain.from_iterable(map(footage, range(given.rounds))):
         clips[clip.id] = clip
         asked.append(ask_clip(clip, signals, templates, settings, 0))
         print(f"{len(clips)}: {sum(len(one) for one in asked[-1].asked)} questions", flush=True)

@@ -14,6 +14,7 @@ from spatial_engine.errors import SetupError, SpatialEngineError, UsageError
 from spatial_engine.export.exporter import REPORT
 from spatial_engine.options import StrPath
 from spatial_engine.progress import counted, printable
+from spatial_engine.report.pages import REPORT_FILES
 from templates.world import NO_FOOTAGE
 
 _NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*", re.ASCII)
@@ -52,6 +53,7 @@ class Upload:
             *([f"  and {len(self.files) - _PICKED} more"] if len(self.files) > _PICKED else []),
             "card: README.md, "
             + (f"license: {printable(self.card_licence)}" if self.card_licence else "which states no licence"),
+            *(["pages: report/gallery.html"] if "report/gallery.html" in self.files else []),
             *(
                 f"footage: {printable(licence)}: {counted(count, 'record')}"
                 + (": MAY NOT BE PUBLISHED" if licence in self.barred else "")
@@ -130,7 +132,7 @@ def _content(folder: Path) -> tuple[Sequence[str], Mapping[str, int]]:
         return report["files"], report["licences"]
     dataset = Dataset.open(folder)
     found = Counter(str(question.licence.get("footage", "unknown")) for question in dataset.questions)
-    return sorted(DATASET_FILES), dict(sorted(found.items()))
+    return [*sorted(DATASET_FILES), *(f"report/{name}" for name in REPORT_FILES)], dict(sorted(found.items()))
 
 
 def _may_be_published(licence: str) -> bool:

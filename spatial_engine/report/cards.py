@@ -11,6 +11,7 @@ from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.protocol import Presentation
 from spatial_engine.evaluation.scored import ScoredItem
+from spatial_engine.language.reasoning import amount_of, chain
 from spatial_engine.scoring.own import by_format
 from templates.answers.registry import recorded_answer
 from templates.question import Question
@@ -55,9 +56,10 @@ def outcome(item: ScoredItem) -> str:
 
 
 def question_card(question: Question) -> dict[str, Any]:
-    """A question with its whole record."""
+    """A question with its whole record, and the chain of thought that exports can put before its answer."""
     keys = ("id", "ability", "format", "template", "clip")
-    shown = {**plain(question.to_json()), "text": question.text, "within": tolerance_in_words(question)}
+    said = {"text": question.text, "within": tolerance_in_words(question)}
+    shown = {**plain(question.to_json()), **said, "reasoning": chain(question, amount_of(question, "all"))}
     return {**{key: getattr(question, key) for key in keys}, "question": shown}
 
 

@@ -8,19 +8,18 @@ from typing import Any
 from experts.sigma_calibration import SigmaCalibration
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
-from spatial_engine.output_folder import atomic_folder, check_free, place_file
-from spatial_engine.report.cards import filters, question_card
+from spatial_engine.output_folder import atomic_folder, check_free
+from spatial_engine.report.cards import filters
 from spatial_engine.report.clip_page import clip_page
 from spatial_engine.report.evaluation import is_evaluation, report_evaluation
+from spatial_engine.report.gallery import FILTERS, FOLDER, PUZZLES, Gallery, write_gallery
 from spatial_engine.report.page import write_page
 from spatial_engine.store.store import Store, open_store
 from templates.ability import LEAVES, LEVELS, TREE
 from templates.columns import Json
-from templates.question import Question
 
-GALLERY_LIMIT = 4000
-"""Largest number of questions in the gallery; of more it shows an even selection and says so."""
-_OURS = ("index.html", "gallery.html", "clips", "media", "pictures")
+REPORT_FILES = ("index.html", "gallery.html", "clips", "media", "pictures", FOLDER)
+"""What a report consists of."""
 
 
 def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, store: Store | None = None) -> Path:
@@ -28,8 +27,9 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
     The OUT folder of `run` stands for its data set and its store, and takes the report. The OUT folder of `evaluate`
     has a report of its own: of models and their answers.
 
-    With the store that the data set was made from, every clip gets a page of what was measured. Raises `UsageError`
-    if `dataset` is none, or `out` holds something else.
+    With the store that the data set was made from, every clip gets a page of what was measured. A report inside its
+    data set shows the pictures there; elsewhere it gets links to them, or copies. Raises `UsageError` if `dataset` is
+    none, or `out` holds something else.
     """
     if not isinstance(dataset, Dataset):
         whole = Path(dataset)
@@ -40,17 +40,16 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
             return report_evaluation(whole, None if out is None else Path(out))
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     out = dataset.path / "report" if out is None else Path(out)
-    questions = list(dataset.questions)
-    with atomic_folder(out, _OURS, _check) as folder:
-        for name in ("media", "clips", "pictures"):
+    inside = out.resolve().parent == dataset.path.resolve()
+    pictures = "../" if inside else ""
+    with atomic_folder(out, REPORT_FILES, _check) as folder:
+        for name in ("clips", "pictures") if inside else ("clips", "pictures", "media"):
             (folder / name).mkdir()
-        shown = _even_selection(questions)
-        for path in sorted({path for question in shown for path in question.files}):
-            place_file(dataset.path / path, folder / path)
+        found = write_gallery(dataset, folder, bring_media=not inside)
         maps = SigmaCalibration.from_json(dataset.audit["settings"].get("sigma_calibration", {}))
-        clips = _clip_pages(folder, questions, store, maps)
-        write_page(folder / "gallery.html", "gallery.html", **_gallery(dataset, shown, questions, clips))
-        write_page(folder / "index.html", "index.html", **_overview(dataset, shown, clips, store))
+        clips = _clip_pages(folder, found.by_clip, store, maps)
+        write_page(folder / "gallery.html", "gallery.html", **_gallery(dataset, found, clips, pictures))
+        write_page(folder / "index.html", "index.html", **_overview(dataset, found, clips, store, pictures))
     return out / "index.html"
 
 
@@ -60,14 +59,14 @@ def check_report(path: Path) -> None:
 
 
 def _overview(
-    dataset: Dataset, shown: Sequence[Question], clips: Sequence[Mapping[str, Any]], store: Store | None
+    dataset: Dataset, found: Gallery, clips: Sequence[Mapping[str, Any]], store: Store | None, pictures: str
 ) -> dict[str, Any]:
     audit = dataset.audit
     reasons: Counter[tuple[str, str]] = Counter()
     for kind in ("refused", "dropped"):
-        for leaf, found in audit[kind].items():
-            reasons.update({(leaf, reason): count for reason, count in found.items()})
-    most = max((found["questions"] for found in audit["abilities"].values()), default=1)
+        for leaf, counts in audit[kind].items():
+            reasons.update({(leaf, reason): count for reason, count in counts.items()})
+    most = max((leaf["questions"] for leaf in audit["abilities"].values()), default=1)
     return {
         "root": "",
         "page": "overview",
@@ -79,19 +78,9 @@ def _overview(
         "leaves_total": len(LEAVES),
         "reasons": [(leaf, reason, count) for (leaf, reason), count in reasons.most_common()],
         "clips": clips,
-        "samples": _samples(shown),
+        "samples": [(leaf, f"{pictures}{path}") for leaf, path in found.samples],
         "unopened": [(f.name, f.error) for f in store.footage() if f.error] if store is not None else [],
     }
-
-
-def _samples(questions: Sequence[Question]) -> list[tuple[str, str]]:
-    """One picture per leaf, in the order of the tree; from questions with fewer pictures first."""
-    found: dict[str, str] = {}
-    for question in sorted(questions, key=lambda question: len(question.media)):
-        photos = [medium["path"] for medium in question.media if medium["kind"] == "frames"]
-        if photos:
-            found.setdefault(question.ability, photos[0])
-    return [(leaf, found[leaf]) for leaf in LEAVES if leaf in found]
 
 
 def _tree(audit: Mapping[str, Json], reasons: Mapping[tuple[str, str], int]) -> dict[str, Any]:
@@ -111,30 +100,30 @@ def _tree(audit: Mapping[str, Json], reasons: Mapping[tuple[str, str], int]) -> 
     }
 
 
-def _gallery(
-    dataset: Dataset, shown: Sequence[Question], questions: Sequence[Question], clips: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
+def _gallery(dataset: Dataset, found: Gallery, clips: Sequence[Mapping[str, Any]], pictures: str) -> dict[str, Any]:
+    """`pictures`: where `media/` lies, from the page."""
     return {
         "root": "",
         "page": "gallery",
         "name": dataset.path.resolve().name,
-        "total": len(questions),
+        "total": found.by_clip.total(),
+        "index": f"{FOLDER}/index.js",
         "data": {
-            "cards": [question_card(question) for question in shown],
-            "filters": filters("ability", "format", "clip"),
+            "filters": filters(*FILTERS),
             "clips": {clip["id"]: {"name": clip["name"], "page": clip["page"]} for clip in clips},
+            "shards": FOLDER,
+            "root": pictures,
         },
     }
 
 
 def _clip_pages(
-    folder: Path, questions: Sequence[Question], store: Store | None, maps: SigmaCalibration
+    folder: Path, counts: Counter[str], store: Store | None, maps: SigmaCalibration
 ) -> list[dict[str, Any]]:
     """One entry per clip for the lists; writes the pages of those that the store knows."""
-    counts = Counter(question.clip for question in questions if not question.is_puzzle)
     in_store = set(store.readable_records()) if store is not None else set()
     entries = []
-    for id in sorted(set(counts) | in_store):
+    for id in sorted((counts.keys() - {PUZZLES}) | in_store):
         entry: dict[str, Any] = {"id": id, "name": id, "page": "", "questions": counts[id]}
         if store is not None and id in in_store:
             page = clip_page(store, id, folder / "pictures", maps)
@@ -142,12 +131,6 @@ def _clip_pages(
             write_page(folder / entry["page"], "clip.html", root="../", page="clip", questions=counts[id], **page)
         entries.append(entry)
     return entries
-
-
-def _even_selection(questions: Sequence[Question]) -> Sequence[Question]:
-    if len(questions) <= GALLERY_LIMIT:
-        return questions
-    return [questions[index * len(questions) // GALLERY_LIMIT] for index in range(GALLERY_LIMIT)]
 
 
 def _check(path: Path) -> None:

@@ -1,10 +1,9 @@
 "use strict";
 /* Draws the cards of questions and of answers, and the menus that choose among them. */
 const PAGE = 24;
-const { cards, filters, root = "", missing = [], clips = {} } = JSON.parse(document.getElementById("data").textContent);
+const { cards = [], shards, filters, root = "", missing = [], clips = {} } = JSON.parse(document.getElementById("data").textContent);
 const by = (id) => document.getElementById(id);
 const gone = new Set(missing);
-let shown = 0;
 
 function make(tag, className, ...children) {
   const node = document.createElement(tag);
@@ -141,7 +140,7 @@ function evidence(card) {
     if (answer && question.margin !== null) add("decided by", `${number(question.margin)} σ`);
     for (const [label, value] of Object.entries(question.evidence)) add(label.replaceAll("_", " "), words(value));
     const link = make("a", "", clipName(question.clip));
-    if (clips[question.clip] && clips[question.clip].page) link.href = `${root}${clips[question.clip].page}`;
+    if (clips[question.clip] && clips[question.clip].page) link.href = clips[question.clip].page;
     add("clip", link.href ? link : clipName(question.clip));
     if (question.provenance) add("experts", [...new Set(question.provenance.map((maker) => `${maker.expert} ${maker.version}`))].join(", "));
     if (question.licence) add("licence of the footage", String(question.licence.footage));
@@ -153,6 +152,11 @@ function evidence(card) {
   add("question", card.id);
   const record = question && question.provenance ? make("details", "", make("summary", "", "Record"), make("pre", "", JSON.stringify(question, null, 1))) : "";
   return make("details", "", make("summary", "", "Evidence"), list, record);
+}
+
+function reasoning({ question }) {
+  if (!question || !question.reasoning) return null;
+  return make("details", "", make("summary", "", "Reasoning"), make("p", "soft small", question.reasoning));
 }
 
 /* What a model answered. */
@@ -206,56 +210,116 @@ function draw(card) {
   body.append(make("p", "prompt", question ? question.text : `Question ${card.id}`));
   const asked = question && options(question, answer);
   const known = question && hints(question);
-  const parts = answer ? [asked, known, verdict(card), response(answer), evidence(card), others(answer)] : [asked, known, target(question), revealer(body), evidence(card)];
+  const parts = answer ? [asked, known, verdict(card), response(answer), evidence(card), others(answer)] : [asked, known, target(question), revealer(body), reasoning(card), evidence(card)];
   body.append(...parts.filter(Boolean));
   return body;
 }
 
-/* Menus, and more cards at a press. */
+/* Where cards come from: the page itself, or scripts beside it with the cards of `size` questions each, of which
+   the last few stay in memory. */
 
-function chosen() {
-  const wanted = filters.map(([key]) => key).filter((key) => by(key).value);
-  return cards.filter((card) => wanted.every((key) => card[key] === by(key).value));
+const SHARDS = {};
+const loaded = new Map();
+const { size, filters: index } = shards ? INDEX : { size: Math.max(1, cards.length), filters: indexed() };
+const total = index[filters[0][0]].codes.length;
+
+function indexed() {
+  const found = {};
+  for (const [key] of filters) {
+    const values = [...new Set(cards.map((card) => card[key]))];
+    found[key] = { values, codes: cards.map((card) => values.indexOf(card[key])) };
+  }
+  return found;
 }
 
-function showMore() {
-  const found = chosen();
-  by("cards").append(...found.slice(shown, shown + PAGE).map(draw));
-  shown = Math.min(shown + PAGE, found.length);
-  by("count").textContent = count(found.length, cards.length && cards[0].answer ? "answer" : "question");
-  by("more").hidden = shown >= found.length;
+function script(source) {
+  return new Promise((resolve, reject) => {
+    const node = make("script");
+    node.src = source;
+    node.onload = () => resolve(node.remove());
+    node.onerror = () => reject(new Error(`${source} cannot be read`));
+    document.head.append(node);
+  });
 }
 
-function restart() {
-  by("cards").replaceChildren();
-  shown = 0;
-  showMore();
+async function load(number) {
+  if (!shards) return cards;
+  await script(`${shards}/${String(number).padStart(5, "0")}.js`);
+  const { shared, cards: found } = SHARDS[number];
+  delete SHARDS[number];
+  for (const card of found) Object.assign(card.question, shared[card.shared]);
+  return found;
+}
+
+async function cardAt(place) {
+  const number = Math.floor(place / size);
+  const found = loaded.get(number) || load(number);
+  loaded.delete(number);
+  loaded.set(number, found);
+  if (loaded.size > 2 * PAGE) loaded.delete(loaded.keys().next().value);
+  return (await found)[place % size];
+}
+
+/* Menus, and pages. */
+
+let places = [];
+let turns = 0;
+
+function choose() {
+  const wanted = filters.filter(([key]) => by(key).value).map(([key]) => [index[key].codes, index[key].values.indexOf(by(key).value)]);
+  places = [];
+  for (let place = 0; place < total; place++) if (wanted.every(([codes, code]) => codes[place] === code)) places.push(place);
+  by("count").textContent = count(places.length, shards ? "question" : "answer");
+  turn(1);
+}
+
+async function turn(wanted) {
+  const last = Math.max(1, Math.ceil(places.length / PAGE));
+  const page = Math.min(Math.max(1, Math.trunc(wanted) || 1), last);
+  const own = ++turns;
+  by("page").value = page;
+  by("page").max = by("pages").textContent = last;
+  by("turning").hidden = last === 1;
+  by("back").disabled = page === 1;
+  by("next").disabled = page === last;
+  const drawn = Promise.all(places.slice((page - 1) * PAGE, page * PAGE).map(cardAt)).then((found) => found.map(draw));
+  const nodes = await drawn.catch((error) => [make("p", "note", error.message)]);
+  if (own === turns) by("cards").replaceChildren(...nodes); // unless another page was asked for meanwhile
+}
+
+function turnBy(step) {
+  turn(Number(by("page").value) + step);
+  scrollTo({ top: 0 });
 }
 
 function label(key, value) {
   if (key === "clip") return clipName(value);
-  return key === "ability" ? value.split("/").join(" · ") : value.replace("_", key === "format" ? " / " : " ");
+  return key === "ability" ? value.split("/").join(" · ") : value.replaceAll("_", key === "format" ? " / " : " ");
 }
 
 function fill([key, all]) {
-  const counts = new Map();
-  for (const card of cards) counts.set(card[key], (counts.get(card[key]) || 0) + 1);
+  const { values, codes } = index[key];
+  const counts = new Array(values.length).fill(0);
+  for (const code of codes) counts[code] += 1;
   by(key).append(new Option(all, ""));
-  for (const value of [...counts.keys()].sort()) by(key).append(new Option(`${label(key, value)} (${counts.get(value)})`, value));
-  by(key).addEventListener("change", restart);
+  const entries = values.map((value, code) => [value, `${label(key, value)} (${counts[code]})`]);
+  for (const [value, text] of entries.sort(([a], [b]) => (a < b ? -1 : 1))) by(key).append(new Option(text, value));
+  by(key).addEventListener("change", choose);
 }
 
 function readAddress() {
   const wanted = new URLSearchParams(location.hash.slice(1));
   for (const [key] of filters) by(key).value = wanted.get(key) || "";
-  if (!location.hash && cards.some((card) => card.outcome === "wrong")) by("outcome").value = "wrong";
-  restart();
+  if (!location.hash && index.outcome && index.outcome.values.includes("wrong")) by("outcome").value = "wrong";
+  choose();
 }
 
 filters.forEach(fill);
-by("more").addEventListener("click", showMore);
+by("back").addEventListener("click", () => turnBy(-1));
+by("next").addEventListener("click", () => turnBy(1));
+by("page").addEventListener("change", () => turnBy(0));
 by("zoom").addEventListener("click", () => by("zoom").close());
-if (by("all")) by("all").addEventListener("change", restart);
+if (by("all")) by("all").addEventListener("change", () => turn(Number(by("page").value)));
 if (by("run")) by("run").addEventListener("change", () => (location.href = by("run").value + location.hash));
 window.addEventListener("hashchange", readAddress);
 readAddress();

@@ -100,7 +100,7 @@ def test_the_report_shows_every_file(dataset, tmp_path):
     page = report(dataset, out=tmp_path / "report")
     files = {file.name for file in (page.parent / "media").iterdir()}
     assert files == {file.name for file in (dataset.path / "media").iterdir()}
-    assert "video" in (page.parent / "gallery.html").read_text()
+    assert '"kind":"video"' in (page.parent / "questions" / "00000.js").read_text()
 
 
 def test_adjudication_serves_videos(dataset, questions):

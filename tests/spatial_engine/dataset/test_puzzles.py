@@ -67,8 +67,8 @@ def test_they_stand_beside_questions_about_clips(tmp_path):
     clips = [clip_questions("a" * 16, 2), ask_puzzles([TurnedSquares()], 20, 0)]
     dataset = write_dataset(tmp_path / "d", clips, clip, seed=0)
     assert dataset.audit["clips"] == 1 and dataset.audit["puzzles"] > 3
-    gallery = spatial_engine.report(dataset, tmp_path / "report").parent / "gallery.html"
-    assert "turned_squares" in gallery.read_text()
+    index = spatial_engine.report(dataset, tmp_path / "report").parent / "questions" / "index.js"
+    assert "turned_squares" in index.read_text()
     assert spatial_engine.export(dataset, tmp_path / "out", to="sharegpt")
     unreadable = write_dataset(tmp_path / "u", clips, lambda id: (_ for _ in ()).throw(OSError("gone")), seed=0)
     assert {question.is_puzzle for question in unreadable.questions} == {True}

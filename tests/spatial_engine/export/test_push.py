@@ -12,6 +12,7 @@ from spatial_engine.dataset.lines import write_questions
 from spatial_engine.errors import SetupError, SpatialEngineError, UsageError
 from spatial_engine.export import export
 from spatial_engine.export.push import push
+from spatial_engine.report import report
 
 
 @pytest.fixture
@@ -90,6 +91,16 @@ def test_what_may_not_be_published_is_not(every_format, tmp_path, hub, licence, 
         main(["push", str(dataset.path), "--to-hub", "me/data", "--dry-run"])
     assert exit.value.code == 2 and "MAY NOT BE PUBLISHED" in capsys.readouterr().out
     assert push(dataset.path, "me/data", allow_licence=[licence]).done
+
+
+def test_the_pages_of_a_data_set_go_with_it(free, hub, capsys):
+    report(free)
+    (free.path / "report" / "notes.txt").write_text("the user's own")
+    sent = push(free.path, "me/data", dry_run=True)
+    pages = {path for path in sent.files if path.startswith("report/")}
+    assert {"report/index.html", "report/gallery.html", "report/questions/00000.js"} <= pages
+    assert "report/notes.txt" not in pages and not any("/media/" in path for path in pages)
+    assert "pages: report/gallery.html" in sent.in_words()
 
 
 def licensed(dataset, folder, licence):

@@ -34,3 +34,9 @@ def opened(page, profile, *flags):
     done = subprocess.run(command, capture_output=True, text=True, timeout=90)
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     return done.stdout, console
+
+
+def when_drawn(page, script):
+    """Adds a script to the page that runs once its cards are drawn."""
+    added = f"<script>setTimeout(() => {{ {script} }}, 1000)</script></body>"
+    page.write_text(page.read_text(encoding="utf-8").replace("</body>", added), encoding="utf-8")

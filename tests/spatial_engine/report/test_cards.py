@@ -7,7 +7,7 @@ from spatial_engine.report import report
 from spatial_engine.report.cards import question_card, tolerance_in_words
 from tests.spatial_engine.drafts import clip, clip_questions
 from tests.spatial_engine.evaluation.drafted import said_once
-from tests.spatial_engine.report.pages_in_a_browser import needs_chromium, opened
+from tests.spatial_engine.report.pages_in_a_browser import needs_chromium, opened, when_drawn
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +39,7 @@ def test_cards_say_instructions_and_prompt(dataset):
 @needs_chromium
 def test_a_press_enlarges_and_marked_photos_are_wide(dataset, tmp_path):
     page = report(dataset, tmp_path / "r").parent / "gallery.html"
-    press = "<script>document.querySelector('figure.marked img').click()</script>"
-    page.write_text(page.read_text(encoding="utf-8").replace("</body>", f"{press}</body>"), encoding="utf-8")
+    when_drawn(page, "document.querySelector('figure.marked img').click()")
     dom, console = opened(f"{page.as_uri()}#format=choice", tmp_path / "profile")
     zoom = dom[dom.index('<dialog id="zoom"') :]
     assert console == [] and zoom.startswith('<dialog id="zoom" open') and "/r/media/" in zoom[:300]
@@ -57,8 +56,7 @@ def test_times_of_photos_are_shown_with_the_answer(dataset, tmp_path):
     script = (
         f"const before = {read}; document.querySelector('.reveal').click(); document.title = `${{before}}|${{{read}}}`;"
     )
-    text = page.read_text(encoding="utf-8").replace("</body>", f"<script>{script}</script></body>")
-    page.write_text(text, encoding="utf-8")
+    when_drawn(page, script)
     dom, console = opened(page.as_uri(), tmp_path / "profile")
     before, after = dom[dom.index("<title>") + 7 : dom.index("</title>")].split("|")
     assert console == [] and before == "photo 1" and after.startswith("photo 1 · ") and after.endswith(" s")

@@ -94,6 +94,14 @@ def test_without_a_store_there_are_no_clip_pages(made):
     assert NASTY not in unescape((first.parent / "gallery.html").read_text(encoding="utf-8"))
 
 
+def test_a_report_inside_its_data_set_shows_the_pictures_there(made):
+    first = report(made[0])
+    assert not (first.parent / "media").exists()
+    pictures = re.findall(r'<img src="([^"]*)"', first.read_text(encoding="utf-8"))
+    assert pictures and all((first.parent / picture).is_file() for picture in pictures)
+    assert '"root": "../"' in (first.parent / "gallery.html").read_text(encoding="utf-8")
+
+
 def test_a_missing_video_costs_its_pictures_only(tmp_path):
     store = measured_store(tmp_path)
     shutil.rmtree(tmp_path / "fine")
