@@ -95,11 +95,14 @@ class Asked:
         return np.full(len(self), "") if self.offer.options.ndim == 4 else (1 + self.offer.right).astype(np.str_)
 
     def situations(self) -> Texts:
-        """What a reader learns without a picture, for the balance: the words that a question offers, in any order, and
-        whether the photos of its fact are in the order of time, in the opposite order, or neither."""
+        """What a reader learns without a picture, for the balance: the words that a question offers, in any order, of
+        yes or no those that its fact is about, and whether the photos of its fact are in the order of time, in the
+        opposite order, or neither."""
         words = np.full(len(self), "")
         if self.offer is not None and self.offer.options is not None and self.offer.options.dtype.kind == "U":
             words = np.array(["\x1f".join(sorted(row)) for row in self.offer.options.tolist()], dtype=np.str_)
+        elif self.format == "yes_no":
+            words = self.facts.words()
         frames = self.facts.all_frames()
         later, earlier = frames[:, 1:], frames[:, :-1]
         steps = np.where((later >= 0) & (earlier >= 0), np.sign(later - earlier), 0)

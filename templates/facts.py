@@ -96,6 +96,15 @@ class Facts(Columns):
         ]
         return np.concatenate([np.empty((len(self), 0), dtype=np.int64), *found], axis=1)
 
+    def words(self) -> Texts:
+        """The words of each fact, those in its tables of objects aside."""
+        found = np.full(len(self), "")
+        for name in column_types(type(self)):
+            column = getattr(self, name)
+            if isinstance(column, np.ndarray) and column.dtype.kind == "U" and column.ndim == 1:
+                found = np.char.add(np.char.add(found, "\x1f"), column)
+        return found
+
     def distinct(self: AnyFacts) -> AnyFacts:
         """The facts without repetitions, in their order."""
         flat = [column.reshape(len(column), math.prod(column.shape[1:])) for _, column in self.arrays()]

@@ -11,6 +11,7 @@ import numpy as np
 from spatial_engine.atomic_file import one_writer, read_json, write_json
 from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.dataset import FORMAT_VERSION
+from spatial_engine.dataset.examples import examples
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.leaks.compact import grouped
 from spatial_engine.leaks.leak_audit import leak_audit
@@ -64,6 +65,7 @@ def audit(
         "splits": splits,
         "scenes": dict(sorted(scenes.items())),
         "leaks": leak_audit(table, scenes=scenes, splits=splits, seed=seed),
+        "examples": examples(table),
         "licences": _licences(table),
         "experts": _experts(table),
         "truth": None,
@@ -176,13 +178,21 @@ def _splits(scenes: Mapping[str, str], seed: int) -> dict[str, list[str]]:
 
 def _licences(table: QuestionTable) -> dict[str, Json]:
     footage: Counter[str] = Counter()
+    records: Counter[tuple[str, tuple[str, ...], bool]] = Counter()
     found = {text: json.loads(text) for text in table.licence.known_texts}
     for text, count in table.licence.counts().items():
-        footage[str(found[text].get("footage", "unknown"))] += count
+        signals = tuple(sorted(map(str, found[text].get("signals", ()))))
+        name = str(found[text].get("footage", "unknown"))
+        footage[name] += count
+        records[name, signals, bool(found[text].get("commercial_ok", False))] += count
     return {
         "footage": dict(sorted(footage.items())),
         "signals": sorted({str(name) for licence in found.values() for name in licence.get("signals", ())}),
         "commercial_ok": all(bool(licence.get("commercial_ok", False)) for licence in found.values()),
+        "records": [
+            {"footage": name, "signals": list(signals), "commercial_ok": usable, "questions": count}
+            for (name, signals, usable), count in sorted(records.items())
+        ],
     }
 
 

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from spatial_engine.dataset.cost import read_cost
+from spatial_engine.dataset.examples import examples_in_words, literal
 from spatial_engine.progress import counted
 from templates.columns import Json
 from templates.question import BY_PEOPLE
@@ -14,21 +16,64 @@ from templates.world import NO_FOOTAGE
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
 
+_LOADING = """\
+```python
+import json
+
+with open("provenance.jsonl", encoding="utf-8") as file:
+    shared = {record.pop("origin"): record for record in map(json.loads, file)}
+with open("questions.jsonl", encoding="utf-8") as file:
+    questions = [record | shared[record.pop("origin")] for record in map(json.loads, file)]
+for question in questions[:3]:
+    print(question["instructions"], question["prompt"], question["options"], question["answer"])
+    print([medium["path"] for medium in question["media"]])
+```
+
+A line of `questions.jsonl` is a question; its `origin` names the line of `provenance.jsonl` with the question's
+`instructions`, `provenance` and `licence`. `datasets` reads the lines, too (5.2; older versions do not know columns
+whose type differs from row to row):
+
+```python
+from datasets import load_dataset
+
+lines = load_dataset("json", data_files="questions.jsonl", split="train")
+```
+
+If there is a folder `report`, `report/gallery.html` shows all questions: open it from disk."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """How a data set lies in its folder: in what its own card differs from those of its exports."""
+
+    data_files: str = " questions.jsonl"
+    """For the front matter: a value of YAML after a colon."""
+    loading: str = _LOADING
+    """How to load it; its code runs in the folder."""
+    pictures: str = "media"
+    """The folder of the examples' pictures."""
+
+
+_OWN = Form()
+
+
 def write_card(folder: Path, audit: Mapping[str, Json], name: str) -> None:
     """Writes the card of the data set in a folder; `name` is what the user calls it."""
     (folder / "README.md").write_bytes(card(audit, name, read_cost(folder)).encode("utf-8", "replace"))
 
 
-def card(audit: Mapping[str, Json], name: str, cpu_s: float | None = None) -> str:
+def card(audit: Mapping[str, Json], name: str, cpu_s: float | None = None, form: Form = _OWN) -> str:
     """The card as Markdown. `name` is the user's and is escaped. `cpu_s`: CPU seconds of asking."""
     sections = (
-        _front_matter(audit, name),
-        f"# {_literal(name)}\n\n{_summary(audit)}{_cost(audit, cpu_s)}",
+        _front_matter(audit, name, form),
+        f"# {literal(name)}\n\n{_summary(audit)}{_cost(audit, cpu_s)}",
         f"## What is asked\n\n{_abilities(audit)}",
+        *([f"## Examples\n\n{examples_in_words(shown, form.pictures)}"] if (shown := audit.get("examples")) else []),
+        f"## How to load it\n\n{form.loading}",
         *([f"## Wording\n\n{_wording(audit)}"] if audit.get("rephrased") else []),
         f"## What was not asked, and why\n\n{_reasons(audit)}",
         f"## How accurate the labels are\n\n{_trust(audit)}",
-        f"## How to read and score it\n\n{_SCORING}",
+        f"## How to score it\n\n{_SCORING}",
         f"## Licences\n\n{_licences(audit)}",
         f"## Limits\n\n{_LIMITS}",
     )
@@ -39,8 +84,7 @@ _HUB_LICENCES = ("Apache-2.0", "MIT", "CC-BY-4.0", "CC-BY-SA-4.0", "CC-BY-NC-4.0
 _REASONS = 10
 """Rows of reasons shown; more are folded."""
 _SCORING = """\
-`questions.jsonl` holds one JSON object per line; its `origin` names the line of `provenance.jsonl` with the question's
-`instructions`, `provenance` and `licence`. Show the pictures of `media` in their order (those with `"option": true` are
+Show the pictures of `media` in their order (those with `"option": true` are
 the options of a choice, in the order of `options`), then `instructions` and `prompt`, then the options lettered A, B,
 C ...
 
@@ -74,7 +118,7 @@ _LIMITS = """\
 - Undecided facts are not asked. A model's score here refers to the decided facts only."""
 
 
-def _front_matter(audit: Mapping[str, Json], name: str) -> str:
+def _front_matter(audit: Mapping[str, Json], name: str, form: Form) -> str:
     size = next((label for limit, label in _SIZES if audit["questions"] < limit), "n>1M")
     lines = (
         "---",
@@ -86,7 +130,7 @@ def _front_matter(audit: Mapping[str, Json], name: str) -> str:
         f'size_categories: ["{size}"]',
         "configs:",
         "  - config_name: default",
-        "    data_files: questions.jsonl",
+        f"    data_files:{form.data_files}",
         "---",
     )
     return "\n".join(lines)
@@ -104,8 +148,8 @@ def _wording(audit: Mapping[str, Json]) -> str:
         who = "Prompts take other wordings of their templates"
     else:
         who = (
-            f"Prompts are reworded by {_literal(found['model'])}. A rewording is used only if rules find its numbers, "
-            f"units, names, marks, negations and frames of reference unchanged, and if {_literal(found['reader'])} "
+            f"Prompts are reworded by {literal(found['model'])}. A rewording is used only if rules find its numbers, "
+            f"units, names, marks, negations and frames of reference unchanged, and if {literal(found['reader'])} "
             "finds the original among questions that differ from it in one thing"
         )
     share = f" ({100 * found['kept'] / found['chosen']:.1f} %)" if found["chosen"] else ""
@@ -114,7 +158,7 @@ def _wording(audit: Mapping[str, Json]) -> str:
         f"{who}. {found['kept']} of {found['chosen']} prompts are reworded{share}; `rephrased` in a line holds the "
         f"original. Languages of the prompts: {said}. Instructions and options are English."
     ]
-    rows = [(_literal(reason), str(count)) for reason, count in found["unused"].items()]
+    rows = [(literal(reason), str(count)) for reason, count in found["unused"].items()]
     lines += [_table(("Why a prompt stays", "Count"), rows)] if rows else []
     return "\n\n".join(lines)
 
@@ -179,7 +223,7 @@ def _unanswerable(audit: Mapping[str, Json]) -> list[str]:
 def _reasons(audit: Mapping[str, Json]) -> str:
     """The most frequent reasons; the others are folded."""
     found = [
-        (count, leaf or "all", _literal(reason))
+        (count, leaf or "all", literal(reason))
         for kind in ("refused", "dropped")
         for leaf, reasons in audit[kind].items()
         for reason, count in reasons.items()
@@ -244,24 +288,31 @@ def _agreement(pair: Mapping[str, Json]) -> str:
 
 
 def _licences(audit: Mapping[str, Json]) -> str:
-    footage = ", ".join(f"{_literal(name)} ({count} questions)" for name, count in audit["licences"]["footage"].items())
-    rows = [
-        (_literal(e["expert"]), e["version"], e["code_licence"], e["weights_licence"] or "no weights")
+    records = [
+        (
+            literal(record["footage"]),
+            literal(", ".join(record["signals"])) or "none",
+            "yes" if record["commercial_ok"] else "**no**",
+            str(record["questions"]),
+        )
+        for record in audit["licences"].get("records", ())
+    ]
+    experts = [
+        (literal(e["expert"]), e["version"], e["code_licence"], e["weights_licence"] or "no weights")
         for e in audit["experts"]
     ]
-    use = "allow" if audit["licences"]["commercial_ok"] else "do **not** all allow"
-    if not rows:
+    if not experts:
         return "The data set shows no footage and uses no expert."
-    experts = _table(("Expert", "Version", "Code", "Weights"), rows)
-    return f"Footage: {footage}.\n\nCode and weights of the experts {use} commercial use.\n\n{experts}"
+    use = "allow" if audit["licences"]["commercial_ok"] else "do **not** all allow"
+    return "\n\n".join(
+        (
+            f"Every question states its `licence`. Code and weights of the experts {use} commercial use.",
+            _table(("Footage", "Code and weights", "These allow commercial use", "Questions"), records),
+            _table(("Expert", "Version", "Code", "Weights"), experts),
+        )
+    )
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     lines = [head, ("---",) * len(head), *rows]
     return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
-
-
-def _literal(text: str) -> str:
-    """The text on one line, with Markdown escaped."""
-    flat = " ".join(text.split())
-    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+!|~&" else c for c in flat)

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from spatial_engine.atomic_file import write_json
 from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.dataset import Dataset, check_target, dataset_folder, scenes_of
+from spatial_engine.dataset.examples import examples
 from spatial_engine.dataset.lines import write_questions
 from spatial_engine.dataset.part import check_outside
 from spatial_engine.language.chat.asking import Cache, opened_cache
@@ -210,6 +211,7 @@ def _write(
     table, splits = QuestionTable.of(written), record.get("splits") or {}
     scenes = scenes_of(record, table.clip.known_texts)
     record["leaks"] = leak_audit(table, scenes=scenes, splits=splits, seed=int(record.get("seed") or 0))
+    record["examples"] = examples(table)
     record["rephrased"] = {
         "model": options.model,
         "reader": options.reader or options.model,

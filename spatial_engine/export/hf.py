@@ -1,7 +1,7 @@
 """Parquet for the `datasets` library: all fields of a question, its pictures embedded, some files per split."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain, to_line
 from spatial_engine.evaluation.baselines import bare
+from spatial_engine.export.export_card import write_export_card
 from spatial_engine.export.exporter import Exported, questions_by_split
 from spatial_engine.export.parquet import Kind, pictures, row_bytes, write_parquet
 from spatial_engine.export.shards import SHARD_MB, write_shards
@@ -56,24 +57,39 @@ AS_JSON = frozenset(
 ) | {"extra"}
 """Fields whose shape differs from question to question: the column holds their JSON."""
 
-_READING = """\
-## How to load it
+_LOADING = """\
+```python
+from datasets import load_dataset
 
-    from datasets import load_dataset
-    rows = load_dataset("path/of/this/folder")
+rows = load_dataset(".")  # the folder of this card
+for row in rows[list(rows)[0]].select(range(1)):
+    print(row["instructions"], row["prompt"], row["options"], row["answer"], row["images"])
+```
+
+Or without `datasets`:
+
+```python
+from pathlib import Path
+
+import pyarrow.parquet
+
+rows = [row for path in sorted(Path("data").glob("*.parquet")) for row in pyarrow.parquet.read_table(path).to_pylist()]
+for row in rows[:1]:
+    print(row["instructions"], row["prompt"], row["options"], row["answer"])
+    print([len(picture["bytes"]) for picture in row["images"]])
+```
 
 `images` holds the pictures of `media` in their order; options that are pictures are the last ones, in the order of
 `options`. `videos` holds the paths of videos in this folder. `answer` is what a model should write between the answer
 tags: a letter, yes or no, a number; JSON for lists and objects. `reasoning` is what it may write before, between
 <think> and </think>; empty unless the export was told to reason. `instructions` and `prompt` together are what is
 asked: put the former first, or into a system message. Columns whose shape differs from question to question
-hold JSON for `json.loads`: {columns}. Without pyarrow or `datasets`, read the original `questions.jsonl`.
+hold JSON for `json.loads`: {columns}.
 
 `question` is the question's line of `questions.jsonl`. The reward functions for TRL's GRPO trainer take that column:
 
     from spatial_engine.scoring.reward import reward
-    trainer = GRPOTrainer(..., reward_funcs=reward, train_dataset=rows["train"])
-"""
+    trainer = GRPOTrainer(..., reward_funcs=reward, train_dataset=rows["train"])"""
 
 
 def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB, reasoning: str = "none") -> Exported:
@@ -93,11 +109,10 @@ def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB, reaso
         for split, questions in questions_by_split(dataset).items()
     }
     files = _place_videos(dataset, folder)
-    text = (dataset.path / "README.md").read_text(encoding="utf-8")
     names = ", ".join(f"`{name}`" for name in COLUMNS if name in AS_JSON)
-    written = with_files(text, list(counts), "parquet", _READING.format(columns=names))
-    (folder / "README.md").write_text(written, encoding="utf-8")
-    return Exported(rows=sum(counts.values()), left_out={}, files=("data", *files, "README.md"))
+    loading = _LOADING.replace("{columns}", names)
+    written = write_export_card(dataset, folder, splits=counts, ending="parquet", loading=loading)
+    return Exported(rows=sum(counts.values()), left_out={}, files=("data", *files, *written))
 
 
 def row(question: Question, folder: Path, reasoning: str = "none") -> dict[str, Any]:
@@ -129,12 +144,3 @@ def _place_videos(dataset: Dataset, folder: Path) -> list[str]:
     for target, path in shown.items():
         place_file(dataset.path / path, folder / target)
     return [VIDEOS] if shown else []
-
-
-def with_files(original: str, splits: Sequence[str], ending: str, reading: str) -> str:
-    """The data set's own card, whose front matter now names the files of each split, and how to read them."""
-    head, _, rest = original.removeprefix("---\n").partition("\n---\n")
-    kept = head.partition("configs:")[0]
-    files = "".join(f'\n      - split: {split}\n        path: "data/{split}-*.{ending}"' for split in splits)
-    configs = f"configs:\n  - config_name: default\n    data_files:{files or ' []'}"
-    return f"---\n{kept}{configs}\n---\n{rest.rstrip()}\n\n{reading}"

@@ -13,8 +13,8 @@ from typing import Any
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import to_line
 from spatial_engine.export.conversations import TOKEN, conversation
+from spatial_engine.export.export_card import write_export_card
 from spatial_engine.export.exporter import NO_VIDEOS, Exported, questions_by_split, shows_video
-from spatial_engine.export.hf import with_files
 from spatial_engine.export.parquet import Kind, pictures, row_bytes, write_parquet
 from spatial_engine.export.shards import SHARD_MB, write_shards
 from templates.columns import Json
@@ -28,16 +28,16 @@ COLUMNS: Mapping[str, Kind] = {
     "question": "text",
 }
 
-_READING = """\
-## How to train on it
+_LOADING = """\
+```python
+from datasets import load_dataset
 
-    from datasets import load_dataset
-    rows = load_dataset("path/of/this/folder", split="train")
+rows = load_dataset(".", split="train")  # the folder of this card
+```
 
 `SFTTrainer(..., args=SFTConfig(max_length=None), train_dataset=rows)` learns `completion` after `prompt`; a
 `max_length` would cut image tokens off. `GRPOTrainer(..., reward_funcs=reward, train_dataset=rows)` asks `prompt`
-alone; `reward` of `spatial_engine.scoring.reward` reads `question`, the question's line of `questions.jsonl`.
-"""
+alone; `reward` of `spatial_engine.scoring.reward` reads `question`, the question's line of `questions.jsonl`."""
 
 
 def export_trl(
@@ -63,10 +63,9 @@ def export_trl(
         )
         for split, questions in _without_videos(dataset).items()
     }
-    text = (dataset.path / "README.md").read_text(encoding="utf-8")
-    (folder / "README.md").write_text(with_files(text, list(counts), "parquet", _READING), encoding="utf-8")
+    written = write_export_card(dataset, folder, splits=counts, ending="parquet", loading=_LOADING)
     rows, videos = sum(counts.values()), sum(1 for question in dataset.questions if shows_video(question))
-    return Exported(rows=rows, left_out={NO_VIDEOS: videos} if videos else {}, files=("data", "README.md"))
+    return Exported(rows=rows, left_out={NO_VIDEOS: videos} if videos else {}, files=("data", *written))
 
 
 def row(question: Question, folder: Path, system_prompt: bool = False, reasoning: str = "none") -> dict[str, Any]:

@@ -13,22 +13,43 @@ from pathlib import Path
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.evaluation.baselines import oracle_text
+from spatial_engine.export.export_card import write_export_card
 from spatial_engine.export.exporter import Exported, questions_by_split
-from spatial_engine.export.hf import with_files
 from spatial_engine.export.shards import SHARD_MB, write_shards
 from spatial_engine.language.reasoning import thought
 from templates.question import Question
 
-_READING = """\
-## How to load it
+_LOADING = """\
+```python
+from pathlib import Path
 
-    import webdataset as wds
-    samples = wds.WebDataset("data/train-{00000..00007}-of-00008.tar").decode("pil")
+import webdataset
+
+files = sorted(map(str, Path("data").glob("*.tar")))  # train-*.tar: the split for training
+for sample in webdataset.WebDataset(files, shardshuffle=False).decode("pil"):
+    question = sample["json"]
+    print(question["instructions"], question["prompt"], question["options"], question["reply"])
+    print([sample.get(name) for name in question["files"]])
+    break
+```
+
+Or without `webdataset`:
+
+```python
+import json
+import tarfile
+from pathlib import Path
+
+for path in sorted(Path("data").glob("*.tar")):
+    with tarfile.open(path) as tar:
+        contents = {member.name: tar.extractfile(member).read() for member in tar}
+    questions = [json.loads(content) for name, content in contents.items() if name.endswith(".json")]
+    pictures = [contents[f"{question['id']}.{name}"] for question in questions for name in question["files"]]
+```
 
 Or `load_dataset("webdataset", data_files="data/train-*.tar", split="train", streaming=True)` by `datasets`. `json`
 holds the question with all its fields; `files` there names its pictures and videos, in the order of `media`: `0.jpg` is
-the first. `instructions` and `prompt` are what is asked, `reply` is the right answer between answer tags.
-"""
+the first. `instructions` and `prompt` are what is asked, `reply` is the right answer between answer tags."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +80,8 @@ def export_webdataset(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_M
         )
         for split, questions in questions_by_split(dataset).items()
     }
-    text = (dataset.path / "README.md").read_text(encoding="utf-8")
-    (folder / "README.md").write_text(with_files(text, list(counts), "tar", _READING), encoding="utf-8")
-    return Exported(rows=sum(counts.values()), left_out={}, files=("data", "README.md"))
+    written = write_export_card(dataset, folder, splits=counts, ending="tar", loading=_LOADING)
+    return Exported(rows=sum(counts.values()), left_out={}, files=("data", *written))
 
 
 def sample(question: Question, folder: Path, reasoning: str = "none") -> Sample:

@@ -68,6 +68,10 @@ class QuestionTable:
     """Whether that is right."""
     yes_no: Bool[np.ndarray, "n"]
     """Whether the answer is yes or no."""
+    video: Bool[np.ndarray, "n"]
+    """Whether it shows a video."""
+    media: Int16[np.ndarray, "n"]
+    """Number of photos, videos and drawings."""
     options: Int16[np.ndarray, "n"]
     right: Int16[np.ndarray, "n"]
     """Index of the right option; -1 for none."""
@@ -119,6 +123,8 @@ class QuestionTable:
             offers=np.array([offers_undetermined(question) for question in asked], dtype=np.bool_),
             unanswerable=np.array([question.value == UNDETERMINED for question in asked], dtype=np.bool_),
             yes_no=np.array([question.answer in ("yes", "no") for question in asked], dtype=np.bool_),
+            video=np.array([any(m.get("kind") == "video" for m in q.media) for q in asked], dtype=np.bool_),
+            media=np.array([len(question.media) for question in asked], dtype=np.int16),
             options=np.array([len(question.options) for question in asked], dtype=np.int16),
             right=np.array([-1 if (k := q.right_option) is None else k for q in asked], dtype=np.int16),
             chance=np.array(levels, dtype=np.float64),

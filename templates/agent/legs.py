@@ -109,6 +109,12 @@ def with_others(names: Texts, draws: Float64[np.ndarray, "n 3"]) -> np.ndarray:
     return np.column_stack([names, np.where(draws[:, 2:] < 0.5, wrong, np.roll(wrong, -1, axis=1))])
 
 
+def opposites(names: Texts) -> Texts:
+    """The opposite of each name; "" stays."""
+    own, sign = np.divmod((names[:, None] == NAMES.ravel()).argmax(axis=1), 2)
+    return np.where(names == "", "", NAMES[own, 1 - sign])
+
+
 def shared_point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
     """A markable pixel of photo A whose point lies inside photo B; None if there is none."""
     candidates = rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS]

@@ -21,6 +21,7 @@ from templates.agent.legs import (
     joint,
     largest,
     motion,
+    opposites,
     shared_point,
     unit_of_length,
     with_others,
@@ -70,7 +71,7 @@ class Navigate(Template):
     metres, or in distances from photo 1 to the marked point), and the names of the largest translation and rotation."""
 
     name: str = "navigate"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("choice", "plan")
     facts: ClassVar[type[Facts]] = Legs
@@ -128,16 +129,19 @@ class Navigate(Template):
         return _plans(measured, facts)
 
     def offer(self, format: FormatName, facts: Facts, answers: Answers, chance: Chance) -> Offer | None:
-        """The right plan and three others. Each name occurs in equally many options, so that none stands out."""
+        """The right plan, and those with the opposite translation, rotation, or both; without a rotation, also those
+        of another axis. Each of the four is offered with the same three: then the balance can make them right equally
+        often, and neither the words nor the order of the photos tells which one is."""
         if format != "choice":
             return None
-        draws = chance.uniform("motion", 6)
         moved, turned = np.reshape([text.partition(_JOINED)[::2] for text in answers.labels()], (-1, 2)).T
-        moves, turns = with_others(moved, draws[:, :3]), with_others(turned, draws[:, 3:])
+        moves, turns = (np.column_stack([names, opposites(names)]) for names in (moved, turned))
         both = np.char.add(np.char.add(moves[:, [0, 0, 1, 1]], _JOINED), turns[:, [0, 1, 0, 1]])
         rotates = (turned != "")[:, None]
         mistakes = np.where(rotates, ["", "wrong rotation", "wrong translation", "both wrong"], "")
-        return Offer.first_right(np.where(rotates, both, moves), mistakes=mistakes)
+        return Offer.first_right(
+            np.where(rotates, both, with_others(moved, chance.uniform("motion", 3))), mistakes=mistakes
+        )
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Both photos; photo 1 has the mark that defines steps of relative length."""

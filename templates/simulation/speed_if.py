@@ -21,7 +21,11 @@ from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
-_SECONDS = np.array([1.5, 2, 2.5, 3, 4, 5, 6, 8, 10])
+_SECONDS = np.array([1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10])
+_SECONDS_AT_1_M = 2.0
+_SPREAD = 0.3
+"""σ of ln of the time about its mean, which grows with the root of the distance. It is half the σ of ln of the distance
+(about 0.6 in rooms): then the time, which stands in the prompt, says nothing about the speed."""
 _STEP = 1.7
 """Ratio of neighbouring options."""
 _FITS = np.log(1.12)
@@ -48,7 +52,7 @@ class SpeedIf(Template):
     metres per second."""
 
     name: str = "speed_if"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Causal Reasoning/Dynamics"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = ObjectAndTime
@@ -58,11 +62,13 @@ class SpeedIf(Template):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ObjectAndTime:
-        """Random whole objects and times; the speed is at any place among the four."""
+        """Random whole objects, and times that are longer for farther ones; the speed is at any place among the
+        four."""
         seen = boxed(seen_objects(scene), scene)
         objects = seen.take(rng.permutation(len(seen))[:count]).refs()
         distance, _ = range_to_boxes(scene, objects.frame, found_again(scene, objects))
-        seconds = rng.choice(_SECONDS, size=len(objects))
+        wanted = _SECONDS_AT_1_M * np.sqrt(np.maximum(distance, 0)) * np.exp(rng.normal(0, _SPREAD, len(objects)))
+        seconds = _SECONDS[np.abs(np.subtract.outer(wanted, _SECONDS)).argmin(axis=1)]
         at = rng.integers(len(MARKS), size=len(objects))
         speeds = (distance / seconds)[:, None] * _STEP ** (np.arange(len(MARKS)) - at[:, None])
         known = distance > 0
