@@ -105,7 +105,7 @@ def generate(
     options, share, target = chosen(GenerateOptions, options, fields), Shard.of(shard), Path(dataset)
     source = store if store is None or isinstance(store, Store) else open_store(store)
     work = drafts_folder(target)
-    task, wanted = AskClip.of(source, options, work), _target(source, options)
+    task = AskClip.of(source, options, work)
     check_target(target)
     with monitored(progress or Silent(), options, "generate", target, share) as progress:
         if share.count > 1:
@@ -114,7 +114,12 @@ def generate(
                 if note_asked(work, task.digest, share):
                     finish = _finishing(task, all_filed(task), options, work)
                     draw_shard(
-                        finish, share, seed=options.seed, target=wanted, workers=options.workers, progress=progress
+                        finish,
+                        share,
+                        seed=options.seed,
+                        target=_target(task, options),
+                        workers=options.workers,
+                        progress=progress,
                     )
             return Dataset(target)
         with one_writer(target), interruptible(), cpu_clock(work) as cpu:
@@ -128,8 +133,8 @@ def generate(
                 settings=task.to_json()
                 | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")}
                 | ({"hints": list(options.hints)} if options.hints else {}),
-                scenes={} if source is None else source.scenes(),
-                target=wanted,
+                scenes=task.scenes_by_clip(),
+                target=_target(task, options),
                 allow_empty=options.allow_empty,
                 workers=options.workers,
                 cpu=cpu,
@@ -152,23 +157,24 @@ def plan_questions(
     again; nothing is put into words or drawn. Arguments and errors as for `generate`."""
     progress, options = progress or Silent(), chosen(GenerateOptions, options, fields)
     source = store if store is None or isinstance(store, Store) else open_store(store)
-    target, work = Path(dataset), drafts_folder(Path(dataset))
-    task, wanted = AskClip.of(source, options, work), _target(source, options)
-    check_target(target)
-    with one_writer(target), interruptible(), cpu_clock(work):
+    place, work = Path(dataset), drafts_folder(Path(dataset))
+    task = AskClip.of(source, options, work)
+    check_target(place)
+    with one_writer(place), interruptible(), cpu_clock(work):
         check_idle(work)
         asked = ask_all(task, options.workers, progress, Shard())
-        wanted = wanted or Target(scenes={} if source is None else source.scenes())
-        return dict(balanced_drafts(task.drafts, asked.keys, options.seed, target=wanted).target)
+        target = _target(task, options) or Target(scenes=task.scenes_by_clip())
+        return dict(balanced_drafts(task.drafts, asked.keys, options.seed, target=target).target)
 
 
-def _target(store: Store | None, options: GenerateOptions) -> Target | None:
+def _target(task: AskClip, options: GenerateOptions) -> Target | None:
     """What is to be drawn; None: all."""
     if not options.is_targeted:
         return None
-    scenes = {} if store is None else store.scenes()
-    per_clip = options.questions_per_clip(0 if store is None else len(store.clip_ids()))
-    return Target(count=options.count, per_clip=per_clip, even=options.even, scenes=scenes)
+    origins = {id: one.clip_id for id, one in task.reframed.items()}
+    scenes = task.scenes_by_clip()
+    per_clip = options.questions_per_clip(len(scenes) - len(origins))
+    return Target(count=options.count, per_clip=per_clip, even=options.even, scenes=scenes, origins=origins)
 
 
 def _finishing(task: AskClip, keys: Mapping[str, str], options: GenerateOptions, work: Path) -> FinishClip:

@@ -9,6 +9,7 @@ import numpy as np
 
 from experts.clip import Clip
 from experts.provenance import Provenance
+from experts.reframing import ReframedClip
 from experts.signals import Signals
 from templates.answers import Answer
 from templates.answers.answers import Answers
@@ -121,12 +122,19 @@ def ask(template: Template, worlds: Worlds, settings: AskSettings, seed: int, re
     if missing or not isinstance(world, template.world):
         reasons[None, why_missing(world, missing[0]) if missing else f"the clip is no {template.world.__name__}"] += 1
         return []
+    if isinstance(world, Scene) and _has_bars(world.clip) and not template.with_bars:
+        reasons[None, "the pictures have black bars"] += 1
+        return []
     rng = _rng(seed, world.clip_id, template.name)
     facts = checked_facts(template.facts, template.propose(world, rng, template.spare * settings.facts_per_template))
     if not len(facts):
         reasons[None, "nothing to ask about"] += 1
         return []
     return ask_about(template, facts.rounded().distinct(), worlds, settings, seed, reasons)
+
+
+def _has_bars(clip: Clip) -> bool:
+    return isinstance(clip, ReframedClip) and any(clip.bars_px)
 
 
 def ask_about(

@@ -60,6 +60,9 @@ class Template(ABC):
     """Signals that do as well as one that it needs: the `zooming_path` for what reads poses alone."""
     reads: frozenset[str]
     """Signals that its answers may depend on, including `needs`; provenance names their experts."""
+    with_bars: ClassVar[bool] = False
+    """Whether it may ask about pictures with black bars (`ReframedClip.bars_px`): nothing that it reads ends where the
+    picture does, as masks of objects, fields of view and the horizon do."""
     spare: ClassVar[int] = 4
     """Facts proposed for each one that may be asked: the gate refuses most of them."""
     cue_formats: tuple[FormatName, ...] = ()

@@ -13,10 +13,12 @@ import numpy as np
 
 import spatial_engine
 from experts.clip import Clip
+from experts.reframing import Reframing, reframed_clip, reframed_id, reframed_signals
 from experts.sigma_calibration import SigmaCalibration, packaged_calibration, read_calibration, with_sigma_calibration
 from experts.signals import Signals
 from spatial_engine.annotation.executor import Crashed, run
 from spatial_engine.annotation.plugin_errors import is_template_error, template_error
+from spatial_engine.dataset.augmenting import reframings
 from spatial_engine.dataset.balance import DEFAULTS
 from spatial_engine.dataset.clip_keys import ClipKeys
 from spatial_engine.dataset.drafts import PUZZLES, Drafts
@@ -42,6 +44,20 @@ _SPARE_FACTS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
+class Reframed:
+    """A clip of the store in other pictures."""
+
+    clip_id: str
+    word: str
+    """Of `--augment`."""
+    reframing: Reframing
+
+    def to_json(self) -> dict[str, Any]:
+        """For the audit of the data set."""
+        return {"clip": self.clip_id, "augment": self.word, **asdict(self.reframing)}
+
+
+@dataclass(frozen=True, kw_only=True)
 class AskClip:
     """The task of a worker: files what is asked about one clip."""
 
@@ -54,6 +70,8 @@ class AskClip:
     seed: int
     calibration: SigmaCalibration
     """Factors for σ, applied to the signals before anything is asked."""
+    augment: tuple[str, ...] = ()
+    """In which other pictures of it each clip is asked about, too."""
 
     @classmethod
     def of(cls, store: Store | None, options: GenerateOptions, folder: Path) -> "AskClip":
@@ -76,6 +94,7 @@ class AskClip:
             settings=_ask_settings(options, store, len(known)),
             seed=options.seed,
             calibration=_calibration(options),
+            augment=options.augment,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -85,7 +104,7 @@ class AskClip:
             "ask": asdict(self.settings),
             "templates": [template.name for template in self.templates],
             "sigma_calibration": calibration,
-        }
+        } | ({"reframed": {id: one.to_json() for id, one in self.reframed.items()}} if self.augment else {})
 
     @property
     def templates(self) -> list[Template]:
@@ -93,14 +112,37 @@ class AskClip:
         return [*self.drafts.templates.values()]
 
     def items(self) -> list[str]:
-        """Ids of all clips; "" for puzzles."""
+        """Ids of all clips, those in other pictures included; "" for puzzles."""
         clip_ids = [] if self.store_path is None else self._store.clip_ids()
-        return [*([""] if self.puzzles else []), *clip_ids]
+        return [*([""] if self.puzzles else []), *clip_ids, *self.reframed]
+
+    @cached_property
+    def reframed(self) -> dict[str, "Reframed"]:
+        """Clips in other pictures, by id."""
+        if self.store_path is None or not self.augment:
+            return {}
+        clips = [clip_from_json(record.clip) for record in self._store.readable_records().values()]
+        found = [
+            Reframed(clip_id=clip.id, word=word, reframing=reframing)
+            for clip in clips
+            for word, reframing in reframings(self.augment, clip, self.seed).items()
+        ]
+        return {reframed_id(one.clip_id, one.reframing): one for one in found}
+
+    def origin(self, clip_id: str) -> str:
+        """The clip of the store whose pictures a clip has."""
+        return self.reframed[clip_id].clip_id if clip_id in self.reframed else clip_id
+
+    def scenes_by_clip(self) -> dict[str, str]:
+        """By clip id, those in other pictures included: the footage that it was cut from."""
+        scenes = {} if self.store_path is None else self._store.scenes()
+        of_clip = {clip_id: scenes.get(clip_id, clip_id) for clip_id in self.items() if clip_id not in self.reframed}
+        return {clip_id: of_clip[self.origin(clip_id)] for clip_id in self.items() if clip_id}
 
     def name(self, clip_id: str) -> str:
         """What the user calls a clip; its id where it is damaged."""
         with suppress(StoreError):
-            return str(self._store.record(clip_id).clip["name"]) if clip_id else PUZZLES
+            return self.clip(clip_id).name if clip_id else PUZZLES
         return clip_id
 
     @cached_property
@@ -115,9 +157,10 @@ class AskClip:
         about: list[Any] = []
         if clip_id:
             with suppress(StoreError):  # asking about a damaged clip fails, and says why
-                failures = {key: failure.error for key, failure in self._store.failures(clip_id).items()}
-                about = [vars(self._store.record(clip_id)), failures]
-        return _digest([self.digest, *about])
+                origin = self.origin(clip_id)
+                failures = {key: failure.error for key, failure in self._store.failures(origin).items()}
+                about = [vars(self._store.record(origin)), failures]
+        return _digest([self.digest, clip_id, *about])
 
     def __call__(self, item: tuple[str, str]) -> None:
         """Files the drafts of a clip's questions under a key, with the reasons why others are not asked."""
@@ -135,11 +178,17 @@ class AskClip:
         return scenes_of(*self._measured(clip_id))
 
     def clip(self, clip_id: str) -> Clip:
-        """A clip of the store, opened."""
-        return clip_from_json(self._store.record(clip_id).clip)
+        """A clip of the store, or one in other pictures, opened."""
+        clip = clip_from_json(self._store.record(self.origin(clip_id)).clip)
+        other = self.reframed.get(clip_id)
+        return clip if other is None else reframed_clip(clip, other.reframing, f"{clip.name} ({other.word})")
 
     def _measured(self, clip_id: str) -> tuple[Clip, Signals]:
-        return self.clip(clip_id), with_sigma_calibration(self._store.signals(clip_id), self.calibration)
+        origin = self.origin(clip_id)
+        signals = with_sigma_calibration(self._store.signals(origin), self.calibration)
+        if other := self.reframed.get(clip_id):
+            signals = reframed_signals(signals, self.clip(origin), other.reframing)
+        return self.clip(clip_id), signals
 
     @property
     def _store(self) -> Store:
@@ -151,7 +200,7 @@ def _ask_settings(options: GenerateOptions, store: Store | None, templates: int)
     """How many facts each template is asked for follows from how many questions a clip is to give."""
     settings = AskSettings(min_confidence=options.min_confidence, difficulty=options.conditions)
     wanted = None if store is None else options.questions_per_clip(len(store.clip_ids()))
-    facts = -(-_SPARE_FACTS * (wanted or 0) // templates)
+    facts = -(-_SPARE_FACTS * (wanted or 0) // (templates * (1 + len(options.augment))))
     return replace(settings, facts_per_template=max(facts, settings.facts_per_template))
 
 

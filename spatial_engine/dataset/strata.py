@@ -91,9 +91,9 @@ def by_scene(keys: Keys, scenes: Mapping[str, str]) -> Strata:
     return _by_footage("scene", keys, [scenes.get(id, id) for id in keys.clip_ids])
 
 
-def by_clip(keys: Keys) -> Strata:
-    """By clip of the store."""
-    return _by_footage("clip", keys, keys.clip_ids)
+def by_clip(keys: Keys, origins: Mapping[str, str]) -> Strata:
+    """By clip of the store. `origins`: those whose pictures other clips have, by clip id."""
+    return _by_footage("clip", keys, [origins.get(id, id) for id in keys.clip_ids])
 
 
 def _by_footage(by: str, keys: Keys, name_of_clip: Sequence[str]) -> Strata:

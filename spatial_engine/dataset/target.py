@@ -5,7 +5,7 @@ whoever asked about which clip, and when.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -37,6 +37,8 @@ class Target:
     """Names of `spatial_engine.options.target.EVEN`."""
     scenes: Mapping[str, str]
     """By clip id the footage that it was cut from."""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    """By id of a clip that shows another one in other pictures: that one, which counts for `per_clip`."""
 
     def draw(self, keys: Keys) -> Kept:
         """Which questions are kept. Fewer than `count` where the limits allow no more."""
@@ -72,7 +74,7 @@ class Target:
         }
 
     def _limits_of_clips(self, keys: Keys) -> Limits:
-        clips = by_clip(keys)
+        clips = by_clip(keys, self.origins)
         most = np.inf if self.per_clip is None else self.per_clip
         return [(clips, np.where(clips.group == 0, most, np.inf))]
 

@@ -10,6 +10,7 @@ from spatial_engine.errors import UsageError
 from spatial_engine.options.checked import Checked
 
 EVEN = ("answer", "difficulty", "scene")
+AUGMENT = ("crops", "scales", "letterbox")
 MOST_PER_CLIP = 10_000
 """More marks than that cannot be told apart in the pictures of a clip."""
 
@@ -26,6 +27,9 @@ class TargetOptions(Checked):
         tuple[str, ...],
         Doc("No bin holds more than twice the median bin: " + ", ".join(EVEN) + "."),
     ] = ()
+    augment: Annotated[
+        tuple[str, ...], Doc("Ask about each clip in other pictures of it, too: " + ", ".join(AUGMENT) + ".")
+    ] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -36,6 +40,7 @@ class TargetOptions(Checked):
             most = f"the whole set has {self.count}" if self.count else f"a clip has no room for over {MOST_PER_CLIP}"
             raise UsageError(f"--per-clip {self.per_clip}: {most}", "give a smaller number, or leave the option out")
         _check_words("even", self.even, EVEN)
+        _check_words("augment", self.augment, AUGMENT)
 
     @property
     def is_targeted(self) -> bool:

@@ -1,12 +1,11 @@
 """One rectangle of every frame: later steps see frames of that size, and a camera that is shifted with it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from experts.clip import FrameReader, Picture
-from experts.intrinsics import Intrinsics
 from spatial_engine.sources.footage import ClipError
 
 Crop = tuple[int, int, int, int]
@@ -47,9 +46,3 @@ def check_crop(crop: Crop, width_px: int, height_px: int, *, camera_is_stated: b
             f"{given} is {off_px:.0f} pixels off-centre, and the principal point is not known",
             "give the intrinsics of the whole frame, or crop symmetrically",
         )
-
-
-def cropped_camera(camera: Intrinsics, crop: Crop) -> Intrinsics:
-    """The camera of the cropped frames. Pixel (0, 0) becomes the centre of the crop's top-left pixel."""
-    left, top, width, height = crop
-    return replace(camera, width_px=width, height_px=height, cx_px=camera.cx_px - left, cy_px=camera.cy_px - top)

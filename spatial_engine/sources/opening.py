@@ -13,9 +13,10 @@ from experts.clip import Clip, FrameReader, OpeningOptions
 from experts.footage.decoding import DecodingError, ImageReader
 from experts.footage.limits import Limits
 from experts.footage.shots import Shot, windows
+from experts.reframing import cropped_camera
 from spatial_engine.options import MIN_SIDE_PX, OpenOptions
 from spatial_engine.sources.camera_file import camera_of
-from spatial_engine.sources.cropping import Crop, CroppedReader, check_crop, cropped_camera
+from spatial_engine.sources.cropping import Crop, CroppedReader, check_crop
 from spatial_engine.sources.footage import ClipError, Footage, ImageFolder, VideoFile
 from spatial_engine.sources.image_groups import read_header
 from spatial_engine.sources.survey import SURVEY_VERSION, ImageSurvey, Survey, survey_images, survey_video

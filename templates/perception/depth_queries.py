@@ -44,6 +44,7 @@ class _AboutThreePoints(Template):
     facts: ClassVar[type[Facts]] = ThreePoints
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = _READS
+    with_bars: ClassVar[bool] = True
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Three numbered marks in one photo."""
@@ -188,6 +189,7 @@ class DepthAt(Template):
     facts: ClassVar[type[Facts]] = NamedPixels
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = _READS
+    with_bars: ClassVar[bool] = True
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NamedPixels:

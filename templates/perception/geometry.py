@@ -52,6 +52,7 @@ class RangeRatio(Template):
     cue_formats: tuple[FormatName, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = _READS
+    with_bars: ClassVar[bool] = True
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointPairs:
@@ -149,6 +150,7 @@ class RangeMetres(Template):
     cue_formats: tuple[FormatName, ...] = ("numeric",)
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = _READS
+    with_bars: ClassVar[bool] = True
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Points:

@@ -45,6 +45,7 @@ class LongerSegment(Template):
     facts: ClassVar[type[Facts]] = ThreePoints
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     needs: frozenset[str] = frozenset({"camera_path"})
+    with_bars: ClassVar[bool] = True
     reads: frozenset[str] = frozenset(
         {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
     )

@@ -42,6 +42,7 @@ class HigherPoint(Template):
     facts: ClassVar[type[Facts]] = PointPairs
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": ("1", "2")}
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
+    with_bars: ClassVar[bool] = True
     reads: frozenset[str] = frozenset(
         {"camera_path", "gravity", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
     )

@@ -153,6 +153,7 @@ def test_hard_questions_have_small_margins() -> None:
         ({"count": 10, "per_clip": 11}, "the whole set has 10"),
         ({"per_clip": 10**9}, "no room"),
         ({"even": ("answers",)}, "--even answers"),
+        ({"augment": ("crop",)}, "--augment crop"),
     ],
 )
 def test_impossible_targets(given: dict, words: str) -> None:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from experts.intrinsics import Intrinsics
+from experts.reframing import cropped_camera
 from spatial_engine.errors import UsageError
 from spatial_engine.options import OpenOptions
 from spatial_engine.pipeline import annotate
 from spatial_engine.sources import ClipError, clip_from_json, clip_to_json, find_footage, open_clips
 from spatial_engine.sources.clip_options import clip_options
-from spatial_engine.sources.cropping import cropped_camera
 from tests.spatial_engine.fake_experts import chain
 from tests.spatial_engine.fake_footage import HEIGHT, WIDTH, write_folders, write_images
 from tests.spatial_engine.test_pipeline import Heard
