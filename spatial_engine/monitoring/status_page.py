@@ -46,7 +46,8 @@ def _together(stages: Sequence[Mapping[str, Any]]) -> list[Stage]:
         one.done += stage["done"]
         one.failed += stage["failed"]
         one.seconds += stage["seconds"]
-        one.parts.update(stage["parts"])
+        for part, seconds in stage["parts"].items():
+            one.parts[part] += seconds
     return [stage for stage in sums.values() if stage.total]
 
 

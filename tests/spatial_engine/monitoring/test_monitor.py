@@ -78,7 +78,7 @@ def test_shards_share_a_page(tmp_path: Path) -> None:
             work(other)
             raise UsageError("the reason", "")
     shown = page.read_text()
-    assert "1/2" in shown and "2/2" in shown and "4 of 6" in shown
+    assert "1/2" in shown and "2/2" in shown and "4 of 6" in shown and "klt 4.0" in shown
     assert "failed: the reason" in shown and shown.count("klt failed: no &amp; memory") == 2
     assert "&lt;b&gt;" in shown and "<b>" not in shown and 'http-equiv="refresh"' not in shown
 
