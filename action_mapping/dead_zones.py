@@ -8,6 +8,7 @@ fraction of it (hysteresis).
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from jaxtyping import Float64, Int8, Int64
@@ -48,11 +49,19 @@ def smoothing_residual(steps: Float64[np.ndarray, "m k"]) -> float:
     """
     if len(steps) + 1 < _SMOOTHING_POSES:
         return 0.0
+    path, weights = _summed(steps), _smoothing_weights()
+    inner = np.lib.stride_tricks.sliding_window_view(path, _SMOOTHING_POSES, axis=0) @ weights[2]
+    smoothed = np.concatenate([weights[:2] @ path[:_SMOOTHING_POSES], inner, weights[3:] @ path[-_SMOOTHING_POSES:]])
+    residual = np.abs(path - smoothed)
+    return float(np.median(residual, axis=0).max() * 1.4826 / _SMOOTHING_RESIDUAL)
+
+
+@cache
+def _smoothing_weights() -> Float64[np.ndarray, "5 5"]:
+    """Weights of five poses in each smoothed one: of a Savitzky-Golay filter, which is as slow as it is general."""
     from scipy.signal import savgol_filter  # slow to import
 
-    path = _summed(steps)
-    residual = np.abs(path - savgol_filter(path, _SMOOTHING_POSES, 2, axis=0))
-    return float(np.median(residual, axis=0).max() * 1.4826 / _SMOOTHING_RESIDUAL)
+    return np.asarray(savgol_filter(np.eye(_SMOOTHING_POSES), _SMOOTHING_POSES, 2, axis=0))
 
 
 def window_lengths(

@@ -112,10 +112,13 @@ def _story(scene: Scene, first: int, last: int, axes: str) -> Story:
     if not distance > 0:
         return Story(why="the distance of the scene is not known")
     poses = path.world_from_cam[rows]
-    found = [_named(poses, times_s, scene.up_world if axes == "level" else None, distance, f) for f in _FACTORS]
-    stories = [tuple(part for part, _ in each) for each in found]
-    if any(() in story for story in stories):
-        return Story(why="no simple motion at some time")
+    found, stories = [], []
+    thresholds = _thresholds(poses, times_s, distance)
+    for factor in _FACTORS:
+        found.append(_named(poses, times_s, scene.up_world if axes == "level" else None, thresholds, factor))
+        stories.append(tuple(part for part, _ in found[-1]))
+        if () in stories[-1]:
+            return Story(why="no simple motion at some time")
     if len({*stories}) > 1:
         return Story(why="whether the camera moves in some way is too close to call")
     if len(stories[0]) > MOST_PARTS:
@@ -142,23 +145,28 @@ def _distance(scene: Scene, first: int, last: int) -> float:
     return float(each[away.argmin()]) if known.any() else np.nan
 
 
-def _named(
-    poses: Float64[np.ndarray, "n 4 4"],
-    times_s: Float64[np.ndarray, "n"],
-    up_world: Float64[np.ndarray, "3"] | None,
-    distance: float,
-    factor: float,
-) -> list[tuple[Part, Segment]]:
-    """Parts with their segments at thresholds times a factor; () for a part without a simple name."""
+def _thresholds(
+    poses: Float64[np.ndarray, "n 4 4"], times_s: Float64[np.ndarray, "n"], distance: float
+) -> tuple[float, float]:
+    """The slowest rotation and translation that count as motion."""
     steps, durations_s = camera_motion(poses[:-1], poses[1:]), np.diff(times_s)
     fastest = [
         float(np.percentile(np.divide(*window_lengths(np.nan_to_num(part), durations_s, 0.5)), 95))
         for part in (steps[:, :3], steps[:, 3:])
     ]
-    settings = SegmentSettings(
-        rotation_rad_s=factor * max(_ROTATION_RAD_S, _FRACTION * fastest[0]),
-        translation_m_s=factor * max(_TRANSLATION_PER_S * distance, _FRACTION * fastest[1]),
-    )
+    return max(_ROTATION_RAD_S, _FRACTION * fastest[0]), max(_TRANSLATION_PER_S * distance, _FRACTION * fastest[1])
+
+
+def _named(
+    poses: Float64[np.ndarray, "n 4 4"],
+    times_s: Float64[np.ndarray, "n"],
+    up_world: Float64[np.ndarray, "3"] | None,
+    thresholds: tuple[float, float],
+    factor: float,
+) -> list[tuple[Part, Segment]]:
+    """Parts with their segments at thresholds times a factor; () for a part without a simple name."""
+    rotation, translation = thresholds
+    settings = SegmentSettings(rotation_rad_s=factor * rotation, translation_m_s=factor * translation)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PathWarning)  # lengths are in any unit
         segments = motion_segments(poses, times_s, scale="metric", up_world=up_world, settings=settings)

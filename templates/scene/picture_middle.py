@@ -38,11 +38,10 @@ class Middle:
     def hidden(self, scene: Scene) -> tuple[float, float, float]:
         """Least and largest share of what the middle shows at the end that something nearer hides at the beginning; and
         how much nearer that is, as a logarithm. Both ends lie between two frames with known surfaces."""
-        after = _seen(scene, int(self.around[1]))
+        after = _known(scene, int(self.around[1]))
         shares, nearer = [], []
         for xyz in (self.xyz_world[-1], self.xyz_world[-1] if after is None else after[2]):
-            for frame in (int(self.frames[0]), int(self.around[0])):
-                behind = _behind(scene, xyz, frame)
+            for behind in _behind(scene, xyz, np.array([self.frames[0], self.around[0]])):
                 is_hidden = behind > self._least
                 shares.append(float(is_hidden.mean()))
                 nearer.append(float(np.median(behind[is_hidden])) if is_hidden.any() else 0.0)
@@ -53,8 +52,7 @@ class Middle:
         place."""
         shares = [0.0]
         for k, xyz in enumerate(self.xyz_world):
-            for frame in np.delete(self.frames, k).tolist():
-                behind = _behind(scene, xyz[:_INNER], frame)
+            for behind in _behind(scene, xyz[:_INNER], np.delete(self.frames, k)):
                 if np.isfinite(behind).any():
                     shares.append(float((behind[np.isfinite(behind)] < -self._least).mean()))
         return max(shares)
@@ -72,7 +70,7 @@ def picture_middle(scene: Scene, frames: Int64[np.ndarray, "n"]) -> Middle | Non
         later = np.append(scene.depth.frames, -1)[np.searchsorted(scene.depth.frames, around[1])]
         frames = with_depth
         around = np.where(np.array([earlier, later]) < 0, frames[[0, -1]], [earlier, later])
-    found = [_seen(scene, frame) for frame in spread(frames, _LOOKS).tolist()]
+    found = [_known(scene, frame) for frame in spread(frames, _LOOKS).tolist()]
     known = [one for one in found if one is not None]
     if len(known) < 2:
         return None
@@ -94,9 +92,15 @@ def spread(rows: Int64[np.ndarray, "n"], count: int) -> Int64[np.ndarray, "k"]:
     return rows[np.unique(np.linspace(0, len(rows) - 1, count).round().astype(np.int64))]
 
 
-def _seen(
-    scene: Scene, frame: int
-) -> tuple[int, Float64[np.ndarray, "4 4"], Float64[np.ndarray, "p 3"], float, float] | None:
+_Seen = tuple[int, Float64[np.ndarray, "4 4"], Float64[np.ndarray, "p 3"], float, float]
+
+
+def _known(scene: Scene, frame: int) -> _Seen | None:
+    """The same of any video that shows the frame."""
+    return scene.once(("picture middle", frame), lambda: _seen(scene, frame))
+
+
+def _seen(scene: Scene, frame: int) -> _Seen | None:
     """A frame, its pose, surface points in the middle of its picture, and the range of the very middle with its σ; None
     where too few points are known."""
     away = known_pixels(scene, frame) / [scene.clip.width_px, scene.clip.height_px] - 0.5
@@ -114,12 +118,15 @@ def _seen(
     return frame, pose, xyz_world, float(np.median(seen.range[inner])), sigma
 
 
-def _behind(scene: Scene, xyz_world: Float64[np.ndarray, "p 3"], frame: int) -> Float64[np.ndarray, "p"]:
-    """By which logarithm of the range points lie behind what another frame shows in their direction; NaN outside its
-    picture, and where nothing is known."""
+def _behind(
+    scene: Scene, xyz_world: Float64[np.ndarray, "p 3"], frames: Int64[np.ndarray, "f"]
+) -> Float64[np.ndarray, "f p"]:
+    """By which logarithm of the range points lie behind what other frames show in their direction; NaN outside their
+    pictures, and where nothing is known."""
     assert scene.path is not None
-    pose, found = scene.world_from_cam(frame), np.full(len(xyz_world), np.nan)
-    xyz_cam = (xyz_world - pose[:3, 3]) @ pose[:3, :3]
+    poses = scene.world_from_cam(frames)
+    xyz_cam = ((xyz_world - poses[:, None, :3, 3]) @ poses[:, :3, :3]).reshape(-1, 3)
+    found = np.full(len(xyz_cam), np.nan)
     ahead = np.flatnonzero(xyz_cam[:, 2] > 0)
     xy_px = scene.path.intrinsics.project(xyz_cam[ahead])
     shown = np.isfinite(xy_px).all(axis=1)
@@ -127,5 +134,6 @@ def _behind(scene: Scene, xyz_world: Float64[np.ndarray, "p 3"], frame: int) -> 
     shown = inside(scene.clip, xy_px)
     ahead, xy_px = ahead[shown], xy_px[shown]
     with np.errstate(divide="ignore", invalid="ignore"):
-        found[ahead] = np.log(np.linalg.norm(xyz_cam[ahead], axis=1) / scene.surface(frame, xy_px).range)
-    return found
+        range = scene.surface(np.repeat(frames, len(xyz_world))[ahead], xy_px).range
+        found[ahead] = np.log(np.linalg.norm(xyz_cam[ahead], axis=1) / range)
+    return found.reshape(len(frames), len(xyz_world))
