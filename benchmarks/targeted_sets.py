@@ -30,6 +30,7 @@ from spatial_engine.rendering.furnished import furnished_room
 from spatial_engine.rendering.scene import RenderedScene
 from spatial_engine.sources import clip_to_json
 from spatial_engine.store.store import ClipRecord, FootageRecord, Store, create_store
+from templates.columns import Json
 
 _OF_ROOM = 8
 """Stills of one room: a scene."""
@@ -76,7 +77,7 @@ def _still(room: RenderedScene, frame: int) -> RenderedScene:
 def one_set(store: str, out: str, count: str, per_clip: str, workers: str, drawn: str) -> None:
     """Writes a set in this process, and beside it what it cost."""
     if drawn != "True":
-        pipeline.FinishClip = Undrawn  # type: ignore[misc]
+        pipeline.FinishClip = Undrawn  # type: ignore[attr-defined]
     start = time.monotonic()
     pipeline.generate(
         store,
@@ -101,12 +102,11 @@ def one_set(store: str, out: str, count: str, per_clip: str, workers: str, drawn
 
 def looked_at(dataset: Dataset, per_clip: int) -> dict[str, object]:
     """What is promised of the set, counted from its questions."""
-    facts, pictures, clips = set(), defaultdict(set), Counter[str]()
+    facts, clips = set(), Counter[str]()
     coordinates: set[str] = set()
     for question in dataset.questions:
         facts.add((question.fact_id, question.format))
         clips[question.clip] += 1
-        pictures[question.template].add((question.clip, *question.files))
         if question.template == _COORDINATES:
             coordinates.update(question.files)
     target, audit = dataset.audit["target"], dataset.audit
@@ -114,7 +114,7 @@ def looked_at(dataset: Dataset, per_clip: int) -> dict[str, object]:
         max(row["drawn"] for row in rows) / max(1.0, float(np.median([row["drawn"] for row in rows])))
         for rows in _grouped(target["bins"])
     )
-    gains = {name: found.get("gain") for name, found in (audit["leaks"].get("templates") or {}).items()}
+    gains = {name: found["overall"]["gain"] for name, found in audit["leaks"]["baselines"].items()}
     return {
         "questions": sum(clips.values()),
         "distinct": len(facts),
@@ -123,12 +123,14 @@ def looked_at(dataset: Dataset, per_clip: int) -> dict[str, object]:
         "most of one clip": max(clips.values()),
         "per-clip limit kept": max(clips.values()) <= per_clip,
         f"largest bin / median (at most {MOST_OF_MEDIAN})": round(largest, 2),
-        "gains": gains,
+        "gain over chance without pictures": gains,
+        "leaks found": audit["leaks"]["found"],
+        "near-duplicates across splits": audit["leaks"]["across_splits"],
     }
 
 
-def _grouped(bins: list[dict[str, object]]) -> list[list[dict[str, object]]]:
-    found = defaultdict(list)
+def _grouped(bins: list[Json]) -> list[list[Json]]:
+    found: dict[tuple[str, str], list[Json]] = defaultdict(list)
     for row in bins:
         found[row["by"], row["of"]].append(row)
     return [*found.values()]

@@ -181,13 +181,13 @@ def _reframed(signal: Any, clip: Clip, new: Clip, by: Reframing) -> Any:
             )
         case SparsePoints():
             xy_px = by.places(signal.observation_xy_px)
-            moved = replace(signal, observation_xy_px=xy_px)
-            return _rows(moved, ("observation_point", "observation_frame", "observation_xy_px"), by.shows(xy_px))
+            points = replace(signal, observation_xy_px=xy_px)
+            return _rows(points, ("observation_point", "observation_frame", "observation_xy_px"), by.shows(xy_px))
         case Matches():
             a, b = by.places(signal.xy_a_px), by.places(signal.xy_b_px)
-            moved = replace(signal, xy_a_px=a, xy_b_px=b, sigma_px=signal.sigma_px * zoom)
+            matches = replace(signal, xy_a_px=a, xy_b_px=b, sigma_px=signal.sigma_px * zoom)
             names = ("pair", "xy_a_px", "xy_b_px", "sigma_px", "outlier_probability", "confirmed_by")
-            return _rows(moved, names, by.shows(a) & by.shows(b))
+            return _rows(matches, names, by.shows(a) & by.shows(b))
     return signal
 
 

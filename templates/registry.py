@@ -197,7 +197,10 @@ def node_called(name: str, leaves: Sequence[str]) -> str:
     found = [node for node in nodes if f"/{node.lower()}".endswith(wanted)]
     exact = [node for node in found if f"/{node.lower()}" == wanted]
     if not found:
-        raise UnknownAbilityError(f"no template asks about {name!r}; there are: {', '.join(leaves)}")
+        names = {node.rpartition("/")[2].lower(): node for node in reversed(nodes)}
+        near = get_close_matches(wanted.rpartition("/")[2], names, n=1)
+        hint = f"did you mean {names[near[0]]}? " if near else ""
+        raise UnknownAbilityError(f"no template asks about {name!r}; {hint}there are: {', '.join(leaves)}")
     if len(found) > 1 and not exact:
         raise UnknownAbilityError(f"{name!r} names several abilities: {', '.join(found)}")
     return f"{(exact or found)[0]}/"

@@ -29,10 +29,9 @@ def reframings(words: tuple[str, ...], clip: Clip, seed: int) -> dict[str, Refra
 
 
 def _cropped(clip: Clip, rng: np.random.Generator) -> Reframing:
-    whole = np.array([clip.width_px, clip.height_px])
-    margin = np.round(whole * (1 - rng.uniform(*_CROPPED, size=2)) / 2).astype(int)
-    left, top, width, height = (*margin.tolist(), *(whole - 2 * margin).tolist())
-    return Reframing(crop_px=(left, top, width, height), size_px=(width, height))
+    left, top = (round(side * (1 - rng.uniform(*_CROPPED)) / 2) for side in (clip.width_px, clip.height_px))
+    size = clip.width_px - 2 * left, clip.height_px - 2 * top
+    return Reframing(crop_px=(left, top, *size), size_px=size)
 
 
 def _scaled(clip: Clip, rng: np.random.Generator) -> Reframing:

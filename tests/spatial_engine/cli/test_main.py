@@ -81,6 +81,7 @@ def test_trouble_with_some_clips_is_1(command: Run, tmp_path: Path, videos: Path
         (["weights", "fetch", "da3-huge"], "'da3-huge'", "da3-base"),
         (["weights", "fetch", "cotracker3-online"], "CC-BY-NC-4.0", "--experts tapir"),
         (["run", ".", "-o", "{}", "--abilities", "L9"], "no template asks about 'L9'", "--abilities"),
+        (["run", ".", "-o", "{}", "--abilities", "Distnce"], "did you mean L1/Geometry/Distance?", "--abilities"),
         (["run", ".", "-o", __file__], "is a file, not a folder", "new folder"),
         (["annotate", ".", "-o", f"{__file__}/below"], "is a file, not a folder", "new folder"),
         (["generate", "{}", "-o", "{}"], "is not a store", "spatial-engine annotate"),
