@@ -21,13 +21,12 @@ from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
-_SECONDS = np.array([1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 10])
-_SECONDS_AT_1_M = 2.0
-_SPREAD = 0.3
-"""σ of ln of the time about its mean, which grows with the root of the distance. It is half the σ of ln of the distance
-(about 0.6 in rooms): then the time, which stands in the prompt, says nothing about the speed."""
+_SPEEDS = np.array([0.45, 0.77, 1.3, 2.2])
+"""The options, in metres per second; always the same, so that the balance can make each right equally often."""
 _STEP = 1.7
 """Ratio of neighbouring options."""
+_JITTER = 0.1
+"""Largest |ln| of the ratio between a speed and its option."""
 _FITS = np.log(1.12)
 """Largest |ln| of the ratio between the right option and the speed."""
 _NEAREST_M = 0.5
@@ -62,18 +61,19 @@ class SpeedIf(Template):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ObjectAndTime:
-        """Random whole objects, and times that are longer for farther ones; the speed is at any place among the
-        four."""
+        """Random whole objects. An object at the middle of all distances in the clip comes at about 1 m/s, and the time
+        changes as little as makes the speed near an option: so the time, which the prompt names, says nothing about
+        the speed."""
         seen = boxed(seen_objects(scene), scene)
         objects = seen.take(rng.permutation(len(seen))[:count]).refs()
         distance, _ = range_to_boxes(scene, objects.frame, found_again(scene, objects))
-        wanted = _SECONDS_AT_1_M * np.sqrt(np.maximum(distance, 0)) * np.exp(rng.normal(0, _SPREAD, len(objects)))
-        seconds = _SECONDS[np.abs(np.subtract.outer(wanted, _SECONDS)).argmin(axis=1)]
-        at = rng.integers(len(MARKS), size=len(objects))
-        speeds = (distance / seconds)[:, None] * _STEP ** (np.arange(len(MARKS)) - at[:, None])
         known = distance > 0
-        facts = ObjectAndTime(object=objects, seconds=seconds, speeds=np.where(known[:, None], speeds, 1.0).round(2))
-        return facts.take(known)
+        objects, distance = objects.take(known), distance[known]
+        relative = distance / np.median(distance) if len(distance) else distance
+        option = np.abs(np.log(np.divide.outer(relative, _SPEEDS))).argmin(axis=1)
+        speed = _SPEEDS[option] * np.exp(rng.uniform(-_JITTER, _JITTER, len(distance)))
+        speeds = np.tile(_SPEEDS, (len(distance), 1))
+        return ObjectAndTime(object=objects, seconds=np.maximum((distance / speed).round(1), 0.1), speeds=speeds)
 
     def measure(self, facts: ObjectAndTime, scene: Scene) -> Measured:
         """Distance of the nearest point of the object over the time; σ: its box, and the scale."""
