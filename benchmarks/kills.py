@@ -5,6 +5,7 @@
 annotate, generate, export, evaluate, store merge, store repair and store gc are killed in turn (SIGKILL, with their
 workers). After each kill the target must be whole. In the end the same command must give what a run gives that nobody
 disturbed. In a race two processes start one command on one target: one of them may be told that the other writes there.
+In every second race one of the two runs in another pid namespace, where that is permitted.
 """
 
 import json
@@ -17,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -37,6 +38,8 @@ from spatial_engine.store.store import Store
 RUN = "fake-oracle"
 SECONDS = ("cost.json", "README.md")
 """Files of a dataset that state how long it took."""
+APART = ("unshare", "--pid", "--fork", "--kill-child")
+"""Starts a process in a pid namespace of its own, as a container does: its number is 1, or any other one's."""
 BUSY = 2
 """Exit code where another process writes."""
 
@@ -123,9 +126,9 @@ def shards(root: Path) -> list[Command]:
     ]
 
 
-def start(command: Command, target: Path) -> "subprocess.Popen[bytes]":
-    """A process of the command, with a group of its own."""
-    line = [sys.executable, "-m", "spatial_engine", *command.words(target)]
+def start(command: Command, target: Path, before: Sequence[str] = ()) -> "subprocess.Popen[bytes]":
+    """A process of the command, with a group of its own; `before`: what its line begins with."""
+    line = [*before, sys.executable, "-m", "spatial_engine", *command.words(target)]
     return subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
 
 
@@ -164,6 +167,7 @@ def prepared(root: Path, command: Command) -> Path:
 
 def main(kills: int = 100, races: int = 40, seed: int = 0) -> Counter[str]:
     """Prints and returns counts per command."""
+    apart = shutil.which("unshare") is not None and not subprocess.run([*APART, "true"], check=False).returncode
     rng, counts = random.Random(seed), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -202,12 +206,13 @@ def main(kills: int = 100, races: int = 40, seed: int = 0) -> Counter[str]:
                 command, _, content = known[number % len(known)]
                 shutil.rmtree(root / "targets" / command.name, ignore_errors=True)
                 target = prepared(root, command)
-                both = [start(command, target) for _ in range(2)]
+                both = [start(command, target, before) for before in ((), APART if number % 2 and apart else ())]
                 told = [process.communicate()[1].decode() for process in both]
                 codes = sorted(process.returncode for process in both)
                 assert codes in ([0, 0], [0, BUSY]), f"{command.name}: {codes}: {told}"
                 assert command.content(target) == content, f"{command.name} gives something else in a race"
                 counts[f"{command.name}: races with the same result"] += 1
+                counts["races with a process in another pid namespace"] += number % 2 and apart
     print(json.dumps(dict(sorted(counts.items())), indent=1))
     return counts
 

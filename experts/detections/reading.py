@@ -16,6 +16,9 @@ NAMES_FILES = ("classes.txt", "names.txt", "obj.names", "data.yaml", "dataset.ya
 """Files with names of categories: one per line, or the "names" of a YOLO data set. They lie beside the detections, or
 one folder up."""
 
+MOST_BYTES = 256 << 20
+"""Largest file of JSON that is read: in memory it takes some ten times as much."""
+
 
 def read_detections(path: Path) -> StatedFile:
     """The detections of a file or folder, at most `MOST_PER_FRAME` per frame.
@@ -59,6 +62,8 @@ def digest_of(path: Path) -> str:
 
 
 def _json(path: Path, names: dict[int, str]) -> StatedFile:
+    if path.stat().st_size > MOST_BYTES:
+        raise NotDetections(f"it has more than {MOST_BYTES >> 20} MiB: split it into a file for each clip or picture")
     try:
         text = path.read_bytes().decode("utf-8-sig")
         if not text.strip():

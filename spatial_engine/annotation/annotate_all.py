@@ -70,6 +70,11 @@ def _annotate(
     task.wait = False
     progress.begin("annotating", len(clips))
     ledger = Ledger.open(store)
+    on_file = {clip.id: done for clip in clips if (done := task.on_file(clip))}
+    ledger.write(entry for done in on_file.values() for entry in done.entries)
+    for clip in (clip for clip in clips if clip.id in on_file):
+        progress.step(clip.name, on_file[clip.id].outcome)
+    clips = [clip for clip in clips if clip.id not in on_file]
     due = {clip.id: experts for clip in clips if (experts := task.due(clip))}
     missing = [clip for clip in clips if clip.id in due]
     if missing:
@@ -78,7 +83,8 @@ def _annotate(
     watcher = Watcher(missing, due, task.experts, forecast, workers, progress)
     task.stages = watcher.stages
     present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in due]
-    complete, kept, total, waiting = 0, 0, 0, _groups(missing, task, workers)
+    complete, waiting = len(on_file), _groups(missing, task, workers)
+    kept = total = sum(len(done.entries) for done in on_file.values())
     # no process needs to start for those that are present
     results: Iterable[_Annotated] = chain(run(task, present, 0), execute(task, waiting, workers, watcher))
     while True:
@@ -111,8 +117,8 @@ def _annotate(
         waiting = [(clip,) for clip in [*(clip for clip, _ in suspects), *busy]]  # from now on clip by clip
         results = execute(task, waiting, workers, watcher)
     progress.say(
-        f"{counted(len(clips), 'clip')}: {complete} complete before this run; {kept} of {total} signals kept from "
-        "earlier runs"
+        f"{counted(len(clips) + len(on_file), 'clip')}: {complete} complete before this run; {kept} of {total} signals "
+        "kept from earlier runs"
     )
 
 

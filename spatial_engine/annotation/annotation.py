@@ -99,6 +99,18 @@ class AnnotateClips:
         self.stages.end()
         return tuple(done.get(clip.id) or AnnotatedClip(entries=(), computed=0, busy=busy[clip.id]) for clip in clips)
 
+    def on_file(self, clip: Clip) -> AnnotatedClip | None:
+        """The result for a clip whose present signals are all on file; None where something is to be done."""
+        store = Store(self.store_path)
+        one = ClipWork(clip=clip, failures=store.failures(clip.id))
+        if any(failure.setup for failure in one.failures.values()):
+            return None
+        if any(self._key_if_due(store, one, expert) for expert in self.experts):
+            return None
+        if not store.has_record(clip.id, ClipRecord(clip=clip_to_json(clip), signals=one.keys)):
+            return None
+        return AnnotatedClip(entries=self._entries(store, one), computed=0)
+
     def due(self, clip: Clip) -> list[Expert]:
         """The experts that must run, including those that could not run on this machine before."""
         store = Store(self.store_path)
@@ -242,13 +254,16 @@ class AnnotateClips:
         store.write_record(clip_id, ClipRecord(clip=clip_to_json(one.clip), signals=one.keys))
         present = {key: failure for key, failure in one.failures.items() if key in one.keys.values()}
         store.write_failures(clip_id, present)
-        provider = {name: expert.name for expert in self.experts for name in expert.provides}
-        entries = tuple(
-            replace(entry, expert=provider[entry.signal], seconds=one.seconds.get(provider[entry.signal]))
-            for entry in entries_on_file(store, clip_id)
-        )
         lacking = sorted({failure.expert for failure in present.values() if failure.setup})
-        return AnnotatedClip(entries=entries, computed=len(one.seconds), lacking=tuple(lacking))
+        return AnnotatedClip(entries=self._entries(store, one), computed=len(one.seconds), lacking=tuple(lacking))
+
+    def _entries(self, store: Store, one: ClipWork) -> tuple[Entry, ...]:
+        """The rows of a clip's current signals, with the seconds of this run."""
+        provider = {name: expert.name for expert in self.experts for name in expert.provides}
+        return tuple(
+            replace(entry, expert=provider[entry.signal], seconds=one.seconds.get(provider[entry.signal]))
+            for entry in entries_on_file(store, one.clip.id)
+        )
 
 
 def _inputs(files: WriteBehind, one: ClipWork, expert: Expert) -> Signals:

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import traceback
 from collections import deque
@@ -11,7 +12,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from spatial_engine.errors import SetupError, SpatialEngineError, UsageError, disk_error
 from spatial_engine.monitoring.profiling import profiled_in_worker
@@ -90,10 +94,15 @@ def run(
 
 def _single_threaded(task: Callable[[Item], Result], item: Item) -> Result | Crashed:
     """Runs the task in this process with one thread, as a worker does."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    with _thread_pools(len(sys.modules)).limit(limits=1):
         return attempt(task, item)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(modules: int) -> ThreadpoolController:
+    """Those of the native libraries in this process: finding them takes longer than many an item, so they are looked
+    for again only where more `modules` are imported."""
+    return ThreadpoolController()
 
 
 def attempt(task: Callable[[Item], Result], item: Item) -> Result | Crashed:

@@ -112,6 +112,13 @@ class Store:
         """Those of `records` that are not damaged."""
         return {clip_id: record for clip_id, record in self.records().items() if isinstance(record, ClipRecord)}
 
+    def has_record(self, clip_id: str, record: ClipRecord) -> bool:
+        """Whether these keys are the clip's present signals already."""
+        try:
+            return self._whole(self._clip_file(clip_id)) == vars(record)
+        except (OSError, StoreError):
+            return False
+
     def write_record(self, clip_id: str, record: ClipRecord) -> None:
         """Makes these keys the clip's present signals."""
         write_json(self._clip_file(clip_id), {"clip": record.clip, "signals": dict(sorted(record.signals.items()))})

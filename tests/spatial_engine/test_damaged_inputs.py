@@ -2,6 +2,7 @@
 signal is read as another one."""
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from experts.detections.reading import read_detections
 from experts.detections.stated import NotDetections
@@ -199,6 +202,50 @@ def test_damaged_files_are_errors_in_words(whole: Path, tmp_path: Path, name: st
 def test_many_damaged_files_are_errors_in_words(whole: Path, tmp_path: Path, name: str) -> None:
     for seed in range(QUICK, QUICK + LONG):
         _hurt(whole, tmp_path / "hurt", name, seed)
+
+
+def _json_like(words: list[str]) -> st.SearchStrategy[Any]:
+    """JSON values whose keys and texts are mostly words of a file."""
+    leaf = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(words)
+    key = st.sampled_from(words) | st.text(max_size=8)
+    return st.recursive(leaf, lambda inner: st.lists(inner, max_size=5) | st.dictionaries(key, inner, max_size=5))
+
+
+@pytest.mark.parametrize("examples", [10, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "manifest",
+        "clips.yaml",
+        "camera",
+        "detections, COCO",
+        "detections, labelme",
+        "path, nerfstudio",
+        "plan",
+        "record of a clip",
+        "responses",
+        "audit",
+        "verdicts",
+    ],
+)
+def test_any_json_is_read_or_an_error_in_words(whole: Path, tmp_path: Path, name: str, examples: int) -> None:
+    pattern, read = INPUTS[name]
+    source = sorted(whole.glob(pattern))[0]
+    top = source.relative_to(whole).parts[0]
+    place = tmp_path / top
+    shutil.copytree(whole / top, place) if (whole / top).is_dir() else shutil.copy(whole / top, place)
+    words = sorted(set(re.findall(r"[A-Za-z_]\w*", source.read_text(encoding="utf-8")))) or ["x"]
+
+    @settings(max_examples=examples, deadline=None, derandomize=True, database=None)
+    @given(_json_like(words))
+    def check(value: Any) -> None:
+        (tmp_path / source.relative_to(whole)).write_text(json.dumps(value))
+        try:
+            read(tmp_path / source.relative_to(whole))
+        except IN_WORDS as error:
+            assert str(error).strip()
+
+    check()
 
 
 @pytest.mark.long

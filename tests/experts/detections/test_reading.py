@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from experts.detections import reading
 from experts.detections.matching import matched
 from experts.detections.reading import digest_of, read_detections
 from experts.detections.runs import drawn_polygons, drawn_runs, run_lengths
@@ -292,3 +293,17 @@ def test_every_example_of_the_page_is_read(tmp_path: Path) -> None:
     line = next(line for line in page.splitlines() if line.startswith("    0 0."))
     written(tmp_path, "chair", "classes.txt")
     assert read_detections(written(tmp_path, line, "7.txt")).names == ["chair"]
+
+
+def test_a_file_that_would_fill_the_memory_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(coco()))
+    monkeypatch.setattr(reading, "MOST_BYTES", 10)
+    with pytest.raises(NotDetections, match="split it"):
+        read_detections(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("nested", ["[" * 200_000, '{"annotations":' * 200_000])
+def test_deep_nesting_is_an_error_in_words(tmp_path: Path, nested: str) -> None:
+    (tmp_path / "a.json").write_text(nested)
+    with pytest.raises(NotDetections, match="no JSON"):
+        read_detections(tmp_path / "a.json")

@@ -65,6 +65,14 @@ def test_deaths_cost_one_item(execute: RayExecutor, tmp_path: Path) -> None:
 
 
 @LONG
+def test_twenty_kills_of_workers_lose_nothing(execute: RayExecutor, tmp_path: Path) -> None:
+    items = [("die once", str(tmp_path / f"died-{number}")) for number in range(20)]
+    results = list(execute(work, items, 2))
+    assert len(list(tmp_path.iterdir())) == 20
+    assert sorted(result for _, result in results) == sorted(detail.upper() for _, detail in items)
+
+
+@LONG
 def test_what_concerns_every_item_ends_the_run(execute: RayExecutor) -> None:
     with pytest.raises(UsageError, match="no") as caught:
         list(execute(work, [("refuse", "no")], 1))

@@ -153,7 +153,7 @@ def test_a_data_set_without_questions_is_damaged(tmp_path):
 def test_a_fault_leaves_the_old_data_set(tmp_path, monkeypatch):
     dataset = write(tmp_path / "d", ids=IDS[:1])
     before = (dataset.path / "questions.jsonl").read_bytes()
-    monkeypatch.setattr(dataset_module, "card", lambda *_: 1 / 0)
+    monkeypatch.setattr(dataset_module, "write_card", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write(dataset.path)
     assert (dataset.path / "questions.jsonl").read_bytes() == before

@@ -31,6 +31,8 @@ class Does:
     error: str = ""
     body: bytes | None = None
     wait_s: float = 0.0
+    byte_s: float = 0.0
+    """Pause after each byte of the body."""
     cut: bool = False
     headers: dict[str, str] = field(default_factory=dict)
 
@@ -106,7 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
-            self.wfile.write(data)
+            for part in [data] if not does.byte_s else (data[k : k + 1] for k in range(len(data))):
+                self.wfile.write(part)
+                time.sleep(does.byte_s)
         except OSError:
             self.close_connection = True
 

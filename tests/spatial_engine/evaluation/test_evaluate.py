@@ -158,6 +158,16 @@ def test_time_outs_are_wrong_counted_separately_and_not_retried(dataset: Dataset
     assert "timed_out" not in {item.status for item in scores(run)}
 
 
+def test_the_time_allowed_is_that_of_the_whole_reply(dataset: Dataset, tmp_path: Path) -> None:
+    def drips(number: int, request: dict) -> Does:
+        return Does(byte_s=0.05 if number == 0 else 0.0)  # never silent, and would take six seconds
+
+    with serving(drips) as (url, requests):
+        run = evaluate(dataset, tmp_path, MODEL, patient(url, concurrency=1, timeout=1.0))
+        assert len(requests) == count(dataset)
+    assert [item.status for item in scores(run)].count("timed_out") == 1
+
+
 @pytest.mark.parametrize(
     ("does", "cause", "remedy"),
     [

@@ -103,8 +103,10 @@ def test_two_runs_of_one_name_keep_files_of_their_own(tmp_path: Path) -> None:
 def test_a_run_is_recorded(tmp_path: Path, workers: int) -> None:
     fakes, heard = chain(tmp_path / "calls"), Heard()
     videos, status = write_folders(tmp_path / "videos", 2), tmp_path / "status"
-    given = {"experts": [fakes["area"]], "workers": workers, "status": status, "profile": tmp_path / "run.prof"}
-    store = annotate(videos, tmp_path / "store", progress=heard, **given)
+    store = annotate(
+        videos, tmp_path / "store", progress=heard, experts=[fakes["area"]], workers=workers, status=status,
+        profile=tmp_path / "run.prof",
+    )  # fmt: skip
     found = events(status / "annotate.jsonl")
     assert [event["stage"] for event in found if event["event"] == "stage"] == ["opening", "annotating"]
     parts = [event for event in found if event["event"] == "part"]
