@@ -52,7 +52,7 @@ accept-vlmevalkit: $(VENV)/.installed $(VLMEVAL)/.installed  ## scores compared 
 trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: an hour and a half on two cores, goes on where it was; QUICK=1: 5 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
 
-calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets, and their table in docs/sigma_calibration.md: five minutes
+calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets and on rooms, and their table in docs/sigma_calibration.md: fifteen minutes
 	$(BIN)/python -m benchmarks.trust.calibrate "$(or $(OUT),trust/calibrate)"
 
 gates: $(VENV)/.installed  ## every gate turned off by itself, into docs/gates.md: goes on where it was; QUICK=1: no table

@@ -27,6 +27,8 @@ class HeldOut:
     that factor is. 0.683 is expected."""
     within_2: float
     """... within 2 σ. 0.954 is expected."""
+    rendered: bool = False
+    """Whether a renderer made its pictures."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +59,15 @@ class SigmaFactor:
 
     @property
     def sets(self) -> list[str]:
-        """Names of the sets that it was fitted on."""
-        return [each.set for each in self.held_out]
+        """The sets that it was fitted on, as in `named_sets`."""
+        return named_sets({each.set: each.rendered for each in self.held_out})
+
+
+def named_sets(rendered: Mapping[str, bool]) -> list[str]:
+    """Names of filmed sets, and the number of those that a renderer made, which nobody can look up."""
+    filmed = [name for name, made in rendered.items() if not made]
+    count = len(rendered) - len(filmed)
+    return filmed + ([f"{count} rendered"] if count else [])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 leave-one-set-out."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from experts.clip import Clip
-from experts.sigma_calibration import NotCalibrated, SigmaCalibration, SigmaFactor
+from experts.sigma_calibration import HeldOut, NotCalibrated, SigmaCalibration, SigmaFactor
 from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit
 from spatial_engine.annotation.annotate_all import prepared
 from spatial_engine.annotation.annotation import AnnotateClips
@@ -148,9 +148,10 @@ def calibrate(
 
 
 def fit_calibration(
-    errors: Mapping[str, Sequence[SignalErrors]], settings: FitSettings | None = None
+    errors: Mapping[str, Sequence[SignalErrors]], settings: FitSettings | None = None, rendered: Collection[str] = ()
 ) -> SigmaCalibration:
-    """The calibration of all quantities in errors by set. Independent of their order."""
+    """The calibration of all quantities in errors by set, of which a renderer made those in `rendered`. Independent of
+    their order."""
     samples: dict[tuple[str, str, str, str, str], dict[str, list[ErrorSample]]] = defaultdict(lambda: defaultdict(list))
     for name in sorted(errors):
         for each in errors[name]:
@@ -158,7 +159,7 @@ def fit_calibration(
             samples[key][name].append(each.sample)
     made = [
         fit(expert, version, weights or None, signal, quantity,
-            {name: _joined(parts) for name, parts in by_set.items()}, settings)
+            {name: _joined(parts, name in rendered) for name, parts in by_set.items()}, settings)
         for (expert, signal, quantity, version, weights), by_set in sorted(samples.items())
     ]  # fmt: skip
     return SigmaCalibration(
@@ -167,11 +168,13 @@ def fit_calibration(
     )
 
 
-def _joined(parts: Sequence[ErrorSample]) -> ErrorSample:
+def _joined(parts: Sequence[ErrorSample], rendered: bool) -> ErrorSample:
     """Of the clips of one set."""
     ordered = sorted(parts, key=lambda part: (len(part.error), part.error.tolist()))
     return ErrorSample(
-        error=np.concatenate([part.error for part in ordered]), other=np.concatenate([part.other for part in ordered])
+        error=np.concatenate([part.error for part in ordered]),
+        other=np.concatenate([part.other for part in ordered]),
+        rendered=rendered,
     )
 
 
@@ -198,26 +201,30 @@ _HEAD_WITHOUT = ("σ of", "samples", "factor would be", *_WITHIN, "sequences", "
 
 
 def sigma_table(calibration: SigmaCalibration) -> str:
-    """The fitted factors, one row per held-out set; then what was measured but not fitted."""
+    """The fitted factors with their held-out sets; then what was measured but not fitted."""
     tables = [_markdown(_HEAD, list(_fitted(calibration)))] if calibration.factors else []
     tables += [_markdown(_HEAD_WITHOUT, list(_not_fitted(calibration)))] if calibration.not_calibrated else []
     return "\n\n".join(tables)
 
 
 def _fitted(calibration: SigmaCalibration) -> Iterator[Sequence[str]]:
+    """One row per filmed set; one for all rendered ones, with the average of their coverage."""
     for each in calibration.factors:
         of, factor = f"{each.expert} {each.version}: {each.signal}, {each.quantity}", f"{each.factor:.2f}"
+        rendered = [one for one in each.held_out if one.rendered]
         for one in each.held_out:
-            yield (
-                of,
-                factor,
-                one.set,
-                str(one.samples),
-                f"{one.fitted:.2f}",
-                _percent(one.within_1),
-                _percent(one.within_2),
-            )
-            of = factor = ""
+            if not one.rendered:
+                yield (of, factor, one.set, *_left_out([one]))
+                of = factor = ""
+        if rendered:
+            yield (of, factor, f"each of {len(rendered)} rendered", *_left_out(rendered))
+
+
+def _left_out(sets: Sequence[HeldOut]) -> Sequence[str]:
+    """Samples, largest factor fitted on the others, and coverage."""
+    within = (float(np.mean([getattr(one, name) for one in sets])) for name in ("within_1", "within_2"))
+    fitted = max(one.fitted for one in sets)
+    return str(sum(one.samples for one in sets)), f"{fitted:.2f}", *(_percent(share) for share in within)
 
 
 def _not_fitted(calibration: SigmaCalibration) -> Iterator[Sequence[str]]:

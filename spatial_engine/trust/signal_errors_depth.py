@@ -13,12 +13,14 @@ from templates.scene.correspondence import moved_with_object
 from templates.scene.marks import known_pixels
 from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import PATCH_WINDOW_PX, WINDOW_PX, dense_surface
-from templates.settings import MaxTolerances
+from templates.settings import AskSettings, MaxTolerances
 
 GROSS_RANGE = 0.15
 """A range is plainly wrong beyond this: the tolerance of a ratio of ranges."""
 SURE_DEPTH = 0.025
 """Truth at a pixel decides if its σ, its spread over 3 px around included, is at most this: no border, no hole."""
+_USABLE = 1 - AskSettings().min_confidence
+"""Largest outlier probability of what questions use."""
 _NEAREST = 0.29
 _LEAST = 8
 """Ranges that it takes to find the scale."""
@@ -122,9 +124,15 @@ def _record(made_by: Provenance, signal: str, ranges: _Ranges, scale: Scale) -> 
     wrong[known] = np.abs(error[known]) > limit
     return errors_of(
         made_by, signal, "range",
-        error=error[:, None], own=ranges.own, truth=ranges.truth, wrong=wrong,
+        error=error[:, None], own=ranges.own, truth=ranges.truth, wrong=wrong | _doubtful(ranges.outlier_probability),
         gross=gross_counts(ranges.outlier_probability[known], wrong[known]),
     )  # fmt: skip
+
+
+def _doubtful(outlier_probability: Float64[np.ndarray, "n"]) -> Bool[np.ndarray, "n"]:
+    """What no question uses, so that σ need not describe it: likely outliers. Where a signal has nothing better,
+    because only other signals confirm it, everything counts."""
+    return outlier_probability > max(_USABLE, float(np.fmin.reduce(outlier_probability, initial=np.inf)))
 
 
 def _scale(ranges: _Ranges, scale: Scale) -> Float64[np.ndarray, "n"]:
@@ -172,7 +180,7 @@ def _of_matches(mine: Scene, true: Scene, frames: Sequence[int]) -> Iterator[Sig
     wrong, known = _wrong(mine, error, matches.sigma_px[row], truth)
     yield errors_of(
         matches.provenance, "matches", "pixel",
-        error=error, own=matches.sigma_px[row], truth=truth, wrong=wrong,
+        error=error, own=matches.sigma_px[row], truth=truth, wrong=wrong | _doubtful(matches.outlier_probability[row]),
         gross=gross_counts(matches.outlier_probability[row[known]], wrong[known]),
     )  # fmt: skip
 
@@ -204,7 +212,7 @@ def _of_tracks(mine: Scene, true: Scene, frames: Sequence[int]) -> Iterator[Sign
     looked_at = np.unique(row[known])
     yield errors_of(
         tracks.provenance, "tracks", "pixel",
-        error=error, own=sigma, truth=truth, wrong=wrong,
+        error=error, own=sigma, truth=truth, wrong=wrong | _doubtful(tracks.outlier_probability[row]),
         gross=gross_counts(tracks.outlier_probability[looked_at], np.isin(looked_at, row[known & wrong])),
     )  # fmt: skip
 

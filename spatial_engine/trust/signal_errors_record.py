@@ -90,7 +90,7 @@ def errors_of(
         own: σ per component as stated.
         truth: σ of truth. Where it is larger than `own`, truth does not decide whether σ is right.
         beside: σ of the signal's other quantities that are part of the difference.
-        wrong: plainly wrong samples: σ describes the others.
+        wrong: samples that are plainly wrong, or that no question can use: σ describes the others.
         gross: how many of them there are, by what was claimed.
     """
     known = np.isfinite(error).all(axis=1) & np.isfinite(own) & np.isfinite(truth) & (own > 0)

@@ -1,5 +1,7 @@
 """σ factors: the fit, the sets that it uses, and when there is too little data."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -44,13 +46,38 @@ def test_correct_and_too_large_sigma_have_factor_1():
 
 
 def test_eight_sets_that_agree_narrow_sigma_and_one_that_does_not_prevents_it():
-    many = {f"set {seed}": normal(0.4, seed=seed) for seed in range(8)}
+    many = {f"set {seed}": normal(0.6, seed=seed) for seed in range(8)}
     narrow = fitted(many)
-    assert narrow.factor == pytest.approx(0.4, rel=0.06)
+    assert narrow.factor == pytest.approx(0.6, rel=0.06)
     assert all(one.within_1 == pytest.approx(0.683, abs=0.04) for one in narrow.held_out)
     assert fitted({name: many[name] for name in list(many)[:7]}).factor == 1, "seven sets are too few"
     blurred = fitted(many | {"set 7": normal(0.95, seed=7)})
     assert blurred.factor == 1 and min(one.within_1 for one in blurred.held_out) > 0.68, "σ as stated holds in each"
+
+
+def test_sigma_is_at_most_halved():
+    many = fitted({f"set {seed}": normal(0.2, seed=seed) for seed in range(8)})
+    assert many.factor == 0.5 and all(one.fitted == pytest.approx(0.2, rel=0.06) for one in many.held_out)
+
+
+def rendered(true_over_stated: float, count: int) -> dict[str, ErrorSample]:
+    made = {f"room {seed}": normal(true_over_stated, seed=seed) for seed in range(count)}
+    return {name: replace(each, rendered=True) for name, each in made.items()}
+
+
+def test_rendered_sets_narrow_sigma_only_beside_filmed_ones():
+    filmed = {name: normal(0.7, seed=seed) for seed, name in enumerate(SETS[:2])}
+    assert fitted(rendered(0.6, 8)).factor == 1
+    assert fitted(rendered(0.6, 8) | {"attic": filmed["attic"]}).factor == 1
+    both = fitted(rendered(0.6, 8) | filmed)
+    assert both.factor == pytest.approx(0.7, rel=0.06), "the larger of both fits"
+    assert both.sets == ["attic", "barn", "8 rendered"]
+
+
+def test_many_rendered_sets_do_not_outweigh_filmed_ones():
+    filmed = {name: normal(1.5, seed=seed) for seed, name in enumerate(SETS)}
+    assert fitted(filmed | rendered(0.3, 30)).factor == pytest.approx(1.5, rel=0.06)
+    assert fitted(by_set(0.3) | rendered(1.5, 8)).factor == pytest.approx(1.5, rel=0.06)
 
 
 def test_errors_that_other_contributions_explain_need_no_factor():

@@ -183,5 +183,5 @@ def test_a_factor_below_1_holds_for_its_own_version_only(other):
 
 def test_the_packaged_factors_were_fitted_on_several_sets():
     for each in packaged_calibration().factors:
-        assert len(each.sets) >= (2 if each.factor >= 1 else 8) and each.samples >= 30
+        assert len(each.held_out) >= (2 if each.factor >= 1 else 8) and each.samples >= 30
         assert each.factor == pytest.approx(max(min(1.0, each.factor), *(one.fitted for one in each.held_out)))

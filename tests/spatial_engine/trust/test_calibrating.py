@@ -195,6 +195,15 @@ def test_experts_of_two_versions_have_a_map_each(sets, witness, tmp_path):
     assert {each.version for each in fit_calibration(newer).factors} == {"1", "2"}
 
 
+def test_rendered_sets_are_one_row_of_the_table(sets, witness, tmp_path):
+    errors = calibrate(sets, tmp_path / "store", experts=[witness]).errors
+    maps = fit_calibration(errors, rendered={"barn", "cellar"})
+    assert all(each.sets == ["attic", "2 rendered"] for each in maps.factors)
+    rows = [row.split(" | ") for row in sigma_table(maps).splitlines() if "each of 2 rendered" in row]
+    assert len(rows) == len(maps.factors) == 4
+    assert int(rows[0][3]) == sum(one.samples for one in maps.factors[0].held_out if one.rendered)
+
+
 def test_docs_have_the_table_of_the_packaged_maps():
     page = of_the_software.PAGE.read_text(encoding="utf-8")
     assert of_the_software.with_table(page, sigma_table(packaged_calibration())) == page, "run: make calibrate"
