@@ -52,7 +52,9 @@ def check(
         assert right[name](scene, fact, value), (name, fact, value)
 
 
-def seeds(quick: int, all_of_them: int) -> pytest.MarkDecorator:
-    """Rooms: the first few in every run, the next in CI's sample, all where all long tests run."""
-    slow = [pytest.param(seed, marks=pytest.mark.long(sample=seed == quick)) for seed in range(quick, all_of_them)]
+def seeds(quick: int, all_of_them: int, sampled: int = 1) -> pytest.MarkDecorator:
+    """Rooms: the first few in every run, so many more in CI's sample, all where all long tests run."""
+    slow = [
+        pytest.param(seed, marks=pytest.mark.long(sample=seed < quick + sampled)) for seed in range(quick, all_of_them)
+    ]
     return pytest.mark.parametrize("seed", [*range(quick), *slow])
