@@ -5,7 +5,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
-from spatial_engine.annotation.annotate_all import annotate_all, prepared
+from spatial_engine.annotation.annotate_all import annotate_all, on_every_gpu, prepared
 from spatial_engine.annotation.fetching import is_url, local_footage
 from spatial_engine.annotation.opening import find, keep_sequences, open_all, scene_name
 from spatial_engine.annotation.overview import Plan, overview
@@ -63,6 +63,7 @@ def annotate(
         detections = find_detections(found.taken if found else [one.clip for one in sequences], options)
         options = with_expert(detections, options, progress)
         task = prepared(store, options, progress)
+        options = on_every_gpu(options, task.experts, progress)
         target = create_store(store)
         with interruptible():
             if found is None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 from experts.clip import Clip
-from experts.expert import needs_weights
+from experts.expert import Expert, needs_weights
 from experts.runtime.per_image import PerImageExpert
 from spatial_engine.annotation.annotation import AnnotateClips, AnnotatedClip
 from spatial_engine.annotation.executor import Crashed, Executor, run
@@ -15,7 +16,7 @@ from spatial_engine.annotation.forecast import Forecast
 from spatial_engine.annotation.licences import check_licences
 from spatial_engine.annotation.plan import choose_experts, left_out
 from spatial_engine.annotation.watching import Watcher
-from spatial_engine.annotation.workbench import check_able, check_sendable, obstacles
+from spatial_engine.annotation.workbench import check_able, check_sendable, gpu_count, obstacles
 from spatial_engine.errors import BusyError, SpatialEngineError
 from spatial_engine.options import AnnotateOptions, ExpertOptions, ModelOptions, StrPath, chosen
 from spatial_engine.progress import Progress, counted
@@ -40,6 +41,19 @@ def prepared(store: StrPath, options: ExpertOptions, progress: Progress) -> Anno
     if models.random_weights and any(needs_weights(expert) for expert in task.experts):
         progress.say("weights are drawn at random: what models say here means nothing")
     return task
+
+
+def on_every_gpu(options: AnnotateOptions, experts: Sequence[Expert], progress: Progress) -> AnnotateOptions:
+    """The options with a worker for each of several GPUs, where models run and the user chose neither workers nor a
+    single device. Raises `UsageError` for an expert that no worker can get."""
+    if options.workers or options.executor != "processes" or not any(needs_weights(expert) for expert in experts):
+        return options
+    gpus = gpu_count(options.device)
+    if gpus < 2:
+        return options
+    check_sendable(experts)
+    progress.say(f"{gpus} GPUs: one worker each (--device cuda:0 takes one GPU, and no worker)")
+    return replace(options, workers=gpus)
 
 
 def annotate_all(

@@ -179,7 +179,7 @@ def _check_started(started: Any) -> None:
     if not started.value:
         raise UsageError(
             "no worker process can start: it runs the script anew, up to the call that asks for workers",
-            'put the call under `if __name__ == "__main__":`, or give workers=0',
+            'put the call under `if __name__ == "__main__":`, or give workers=0 (several GPUs: device="cuda:0" too)',
         )
 
 

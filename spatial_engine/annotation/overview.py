@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experts.clip import Clip
-from spatial_engine.annotation.annotate_all import measured_calls
+from spatial_engine.annotation.annotate_all import measured_calls, on_every_gpu
 from spatial_engine.annotation.forecast import GUESSED_FRAMES, Forecast
 from spatial_engine.annotation.opening import find, scene_name
 from spatial_engine.annotation.plan import Step, choose_experts, left_out, steps
@@ -91,6 +91,7 @@ def overview(footage: Path, store: Path, options: AnnotateOptions, shard: Shard,
     experts = choose_experts(options.experts)
     for line in left_out(options.experts, experts):
         progress.say(line)
+    options = on_every_gpu(options, experts, progress)
     planned_steps = steps(experts, ledger.seconds_per_clip() if ledger else {}, options)
     for step in planned_steps:
         if step.seconds is not None and not forecast.knows(step.expert.name):

@@ -76,6 +76,17 @@ class Workbench:
         self._loaded.clear()
 
 
+def gpu_count(device: str) -> int:
+    """Number of GPUs that the workers share (`worker_device`); 0 where the user names a single device."""
+    if device not in ("auto", "cuda"):
+        return 0
+    try:
+        import torch
+    except ImportError:
+        return 0  # loading reports what is missing
+    return int(torch.cuda.device_count())
+
+
 def obstacles(experts: Sequence[Expert], model_options: ModelOptions) -> dict[str, SetupProblem]:
     """What is missing for each expert that cannot run here, by name. Loads nothing."""
     problems = {expert.name: hindrance(expert, model_options.weights) for expert in experts}

@@ -28,7 +28,7 @@ class WorkerOptions(Checked):
         int,
         Doc(
             "Processes that work side by side, one clip at a time each. 0: none but this one, "
-            "where a crash of native code ends the run."
+            "where a crash of native code ends the run; with models on several GPUs, one for each GPU."
         ),
     ] = 0
 

@@ -79,7 +79,7 @@ class ModelOptions(FetchOptions):
 @dataclass(frozen=True, kw_only=True)
 class ExpertOptions(ModelOptions, WorkerOptions):
     """Which experts run, and in how many processes. With workers, a script needs `if __name__ == "__main__":`. Each
-    worker loads models of its own; several GPUs are taken in turn."""
+    worker loads models of its own; several GPUs are taken in turn. Without, each of several GPUs gets a worker."""
 
     experts: Annotated[
         "str | Sequence[str | Expert] | None",

@@ -4,16 +4,18 @@ import pickle
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.signals import Gravity, NoEstimate, Signal
+from spatial_engine.annotation.annotate_all import on_every_gpu
 from spatial_engine.annotation.workbench import Workbench
 from spatial_engine.cli.summary import show_store
 from spatial_engine.errors import SetupError, UsageError
-from spatial_engine.options import ModelOptions
+from spatial_engine.options import AnnotateOptions, ModelOptions
 from spatial_engine.pipeline import annotate
 from spatial_engine.store.signal_file import artefact_hash
 from spatial_engine.store.store import Store
@@ -380,8 +382,7 @@ def test_what_was_loaded_is_closed(tmp_path: Path, videos: Path, log: Path) -> N
 
 
 def test_workers_load_on_gpus_in_turn(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cuda = SimpleNamespace(device_count=lambda: 2)
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    with_gpus(monkeypatch, 2)
     for number in range(3):
         monkeypatch.setattr("spatial_engine.annotation.workbench.worker_number", lambda number=number: number)
         Workbench(model_options=ModelOptions()).load(FakeModel(log=log, weight_names=("none",)))
@@ -390,3 +391,52 @@ def test_workers_load_on_gpus_in_turn(log: Path, monkeypatch: pytest.MonkeyPatch
     model = FakeModel(log=log)
     assert model.notes() == [f"load on cuda:{n}" for n in (0, 1, 1, 1, 0, 1)]
     assert set(FakeModel(name="plain", log=log).notes()) == {"load on auto"}
+
+
+def with_gpus(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    cuda = SimpleNamespace(device_count=lambda: count)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+
+
+@pytest.mark.parametrize(
+    ("gpus", "weights", "given", "workers"),
+    [
+        (4, ("none",), {}, 4),
+        (4, ("none",), {"device": "cuda"}, 4),
+        (4, ("none",), {"device": "cuda:2"}, 0),
+        (4, ("none",), {"device": "cpu"}, 0),
+        (4, ("none",), {"workers": 2}, 2),
+        (4, (), {}, 0),
+        (1, ("none",), {}, 0),
+        (0, ("none",), {}, 0),
+    ],
+)
+def test_models_run_on_every_gpu_unless_told_otherwise(
+    log: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    gpus: int,
+    weights: tuple[str, ...],
+    given: dict[str, Any],
+    workers: int,
+) -> None:
+    with_gpus(monkeypatch, gpus)
+    progress, models = Heard(), [FakeModel(log=log, weight_names=weights), FakeModel(name="plain", log=log)]
+    options = AnnotateOptions(**given)
+    assert on_every_gpu(options, models, progress).workers == workers
+    assert bool(progress.lines) == (workers == 4)
+
+
+def test_an_expert_that_no_worker_can_get_names_the_reason(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_gpus(monkeypatch, 2)
+    model = FakeModel(log=log, weight_names=("none",), placement=lambda: None)  # cannot be pickled
+    with pytest.raises(UsageError, match="cannot be sent to a worker"):
+        on_every_gpu(AnnotateOptions(), [model], Heard())
+
+
+@pytest.mark.long(sample=True)
+def test_each_gpu_loads_a_model_once(tmp_path: Path, videos: Path, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spatial_engine.annotation.annotate_all.gpu_count", lambda device: 2)
+    monkeypatch.setattr("spatial_engine.annotation.annotate_all.needs_weights", lambda expert: True)
+    annotate(videos, tmp_path / "store", experts=[FakeModel(log=log, seconds=0.5)], clips_at_once=1)
+    loads = [note for note in FakeModel(log=log).notes() if note.startswith("load")]
+    assert len(loads) == 2, "two processes; which GPU each takes: test_workers_load_on_gpus_in_turn"
