@@ -60,15 +60,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     filmed = [clip for clip in real_clips(Path(data)) if clip.part == (0, 1) and clip.set not in _UNFIT]
     rooms = [RoomClip(seed=_FIRST_ROOM + k, style=style) for style, count in _ROOMS.items() for k in range(count)]
+    clips: list[RealClip | RoomClip] = [*filmed, *rooms]
     errors: dict[str, list[SignalErrors]] = {}
-    for clip, found in run_tasks(MeasureClip(out=Path(out).resolve()), [*filmed, *rooms], WORKERS):
+    for clip, found in run_tasks(MeasureClip(out=Path(out).resolve()), clips, WORKERS):
         if isinstance(found, Crashed):
             print(f"{clip.name} failed: {found.error}\n{found.traceback}")
         else:
             rendered = isinstance(clip, RoomClip)
             errors[clip.name] = [each for each in found if not (rendered and each.quantity in _ONLY_FILMED)]
-        print(f"{len(errors)}/{len(filmed) + len(rooms)} {clip.name}", flush=True)
-    if len(errors) < len(filmed) + len(rooms):
+        print(f"{len(errors)}/{len(clips)} {clip.name}", flush=True)
+    if len(errors) < len(clips):
         print("nothing written: the packaged calibration needs all clips")
         return 1
     maps = fit_calibration(errors, rendered={room.name for room in rooms})
