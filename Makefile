@@ -16,7 +16,10 @@ VLMEVAL := .venv-vlmevalkit
 
 LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
-.PHONY: demo test test-long check test-experts accept-upstream accept-lmms accept-vlmevalkit trust gates calibrate site clean
+TRAINING := .venv-training
+TRAINING_PINS := torch==2.13.0 trl==1.13.0 transformers==5.18.0 datasets==5.0.1
+
+.PHONY: demo test test-long check test-experts accept-upstream accept-lmms accept-vlmevalkit accept-training trust gates calibrate site clean
 
 demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--upright) into demo/NAME, and say where to look
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
@@ -49,6 +52,10 @@ accept-vlmevalkit: $(VENV)/.installed $(VLMEVAL)/.installed  ## scores compared 
 	@[ -d "$(VLMEVALKIT)/vlmeval" ] || sed -n 's/^    //p' tests/accept_vlmevalkit/README.md
 	SPATIAL_ENGINE_VLMEVALKIT="$(if $(VLMEVALKIT),$(abspath $(VLMEVALKIT)))" SPATIAL_ENGINE_VLMEVALKIT_PYTHON="$(abspath $(VLMEVAL))/bin/python" $(BIN)/python -m pytest -rs -s tests/accept_vlmevalkit
 
+accept-training: $(TRAINING)/.installed  ## trainers on our exports, tiny model, CPU: LLAVA=, LLAVA_NEXT=folders
+	@[ -d "$(LLAVA)/llava" ] && [ -d "$(LLAVA_NEXT)/llava" ] || sed -n 's/^    //p' tests/accept_training/README.md
+	SPATIAL_ENGINE_LLAVA="$(if $(LLAVA),$(abspath $(LLAVA)))" SPATIAL_ENGINE_LLAVA_NEXT="$(if $(LLAVA_NEXT),$(abspath $(LLAVA_NEXT)))" $(TRAINING)/bin/python -m pytest -W default -rs -s tests/accept_training
+
 trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: an hour and a half on two cores, goes on where it was; QUICK=1: 5 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
 
@@ -62,9 +69,9 @@ site: $(VENV)/.docs  ## the pages of docs/ as a site, every link checked, in sit
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
 
 clean:  ## forget the environment and all results
-	rm -rf $(VENV) $(EXPERTS) $(LMMS) $(VLMEVAL) demo every_leaf trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(EXPERTS) $(LMMS) $(VLMEVAL) $(TRAINING) demo every_leaf trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-$(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python $(VLMEVAL)/bin/python:
+$(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python $(VLMEVAL)/bin/python $(TRAINING)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(@:/bin/python=) || { echo "the venv module is missing; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
@@ -88,6 +95,11 @@ $(LMMS)/.installed: | $(LMMS)/bin/python
 # What the scoring code of VLMEvalKit imports; its models are not needed.
 $(VLMEVAL)/.installed: | $(VLMEVAL)/bin/python
 	$(VLMEVAL)/bin/python -m pip install -q --disable-pip-version-check pandas==3.1.1 num2words==0.5.14
+	@touch $@
+
+# Our reward runs inside TRL's process: both in one environment, with TRL's own choice of other versions.
+$(TRAINING)/.installed: pyproject.toml | $(TRAINING)/bin/python
+	$(TRAINING)/bin/python -m pip install -q --disable-pip-version-check --no-compile -e ".[test]" $(TRAINING_PINS)
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.installed

@@ -1,10 +1,7 @@
 """The recipes of docs/recipes.md, typed in on small rendered sets, one after the other."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,9 +12,9 @@ from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.fake_server import FakeServer
 from tests.spatial_engine.rendered_store import image_clip, short_demo
 from tests.spatial_engine.sequences.rendered_set import write_set
+from tests.typed_in import Page
 
-PAGE = (Path(__file__).parents[1] / "docs" / "recipes.md").read_text(encoding="utf-8")
-BLOCKS = dict(re.findall(r"^```sh (\S+)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+PAGE = Page("docs/recipes.md")
 SEQUENCES = (8, 9, 11)
 Type = Callable[..., None]
 
@@ -25,21 +22,8 @@ Type = Callable[..., None]
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
     """Types in a block of the page, in a folder of its own."""
-    (tmp_path / "bin").mkdir()
-    command = tmp_path / "bin" / "spatial-engine"
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m spatial_engine "$@"\n')
-    command.chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    path = f"{command.parent}:{os.environ['PATH']}"
-    known = os.environ | {"PATH": path, "PYTHONPATH": str(Path(__file__).parents[1])}
-
-    def type_in(name: str, server: str = "") -> None:
-        done = subprocess.run(
-            ["bash", "-e", "-c", BLOCKS[name]], env=known | {"SERVER": server}, capture_output=True, text=True
-        )
-        assert done.returncode == 0, f"{BLOCKS[name]}\n{done.stdout}\n{done.stderr}"
-
-    return type_in
+    return lambda name, server="": PAGE.type_in(name, tmp_path, SERVER=server)
 
 
 def questions(name: str) -> list[str]:
@@ -48,9 +32,9 @@ def questions(name: str) -> list[str]:
 
 
 def test_every_block_is_run_here() -> None:
-    named = re.findall(r"^```(.+)$", PAGE, re.MULTILINE)
-    assert named == [f"sh {name}" for name in BLOCKS]
-    assert [*BLOCKS] == ["from-truth", "from-video", "leaks", "levels", "held-out", "evaluate", "words", "mixture"]
+    named = re.findall(r"^```(.+)$", PAGE.text, re.MULTILINE)
+    assert named == [f"sh {name}" for name in PAGE.blocks]
+    assert [*PAGE.blocks] == ["from-truth", "from-video", "leaks", "levels", "held-out", "evaluate", "words", "mixture"]
 
 
 @pytest.mark.long(sample=True)
