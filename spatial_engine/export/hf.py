@@ -59,9 +59,11 @@ AS_JSON = frozenset(
 
 _LOADING = """\
 ```python
+from pathlib import Path
+
 from datasets import load_dataset
 
-rows = load_dataset(".")  # the folder of this card
+rows = load_dataset(str(Path().resolve()))  # the folder of this card, or its name on the Hub
 for row in rows[list(rows)[0]].select(range(1)):
     print(row["instructions"], row["prompt"], row["options"], row["answer"], row["images"])
 ```

@@ -30,9 +30,11 @@ COLUMNS: Mapping[str, Kind] = {
 
 _LOADING = """\
 ```python
+from pathlib import Path
+
 from datasets import load_dataset
 
-rows = load_dataset(".", split="train")  # the folder of this card
+rows = load_dataset(str(Path().resolve()), split="train")  # the folder of this card, or its name on the Hub
 ```
 
 `SFTTrainer(..., args=SFTConfig(max_length=None), train_dataset=rows)` learns `completion` after `prompt`; a
