@@ -154,8 +154,9 @@ def _size(content: Mapping[str, Any]) -> tuple[int, int] | None:
 
 
 def _categories(content: Mapping[str, Any]) -> dict[int, str]:
-    known = content.get("categories") or []
-    return {one["id"]: str(one.get("name", "")) for one in known if isinstance(one, dict) and "id" in one}
+    known = content.get("categories")
+    named = (one for one in known if isinstance(one, dict)) if isinstance(known, list) else ()
+    return {one["id"]: str(one.get("name", "")) for one in named if isinstance(one.get("id"), int | str)}
 
 
 def _coco(images: Sequence[Any], entries: Sequence[Any], names: Mapping[int, str]) -> StatedFile:

@@ -115,7 +115,7 @@ def _read_store(file: Path) -> None:
     for clip_id, record in store.readable_records().items():
         try:
             clip_from_json(record.clip)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             continue  # `executor.attempt` records it as this clip's failure
         for name, signal in store.signals(clip_id).items():
             assert isinstance(signal, (SIGNAL_TYPES[name], NoEstimate))

@@ -307,3 +307,9 @@ def test_deep_nesting_is_an_error_in_words(tmp_path: Path, nested: str) -> None:
     (tmp_path / "a.json").write_text(nested)
     with pytest.raises(NotDetections, match="no JSON"):
         read_detections(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("categories", [[{"id": [], "name": "chair"}], 7, [None, {"id": {}}]])
+def test_odd_categories_name_nothing(tmp_path: Path, categories: Any) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(coco() | {"categories": categories}))
+    assert read_detections(tmp_path / "a.json").names in ((), [])
