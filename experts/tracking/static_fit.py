@@ -303,7 +303,7 @@ def _blocks(seen: Bool[np.ndarray, "t n"]) -> Iterator[tuple[Int64[np.ndarray, "
     first, last = _span(seen)
     doublings = np.ceil(np.log2(last + 1 - first))
     order = np.lexsort((first, doublings))
-    order = order[seen.any(axis=1)[order]]
+    order = order[seen.any(axis=1)[order]]  # type: ignore[index]  # one value per track
     for at in range(0, len(order), _BLOCK):
         rows = order[at : at + _BLOCK]
         yield rows, slice(int(first[rows].min()), int(last[rows].max()) + 1)

@@ -428,7 +428,7 @@ def test_models_run_on_every_gpu_unless_told_otherwise(
 
 def test_an_expert_that_no_worker_can_get_names_the_reason(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_gpus(monkeypatch, 2)
-    model = FakeModel(log=log, weight_names=("none",), placement=lambda: None)  # cannot be pickled
+    model = FakeModel(log=log, weight_names=("none",), placement=lambda: None)  # type: ignore[arg-type]  # cannot be pickled
     with pytest.raises(UsageError, match="cannot be sent to a worker"):
         on_every_gpu(AnnotateOptions(), [model], Heard())
 
