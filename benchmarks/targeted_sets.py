@@ -114,7 +114,8 @@ def looked_at(dataset: Dataset, per_clip: int) -> dict[str, object]:
         max(row["drawn"] for row in rows) / max(1.0, float(np.median([row["drawn"] for row in rows])))
         for rows in _grouped(target["bins"])
     )
-    gains = {name: found["overall"]["gain"] for name, found in audit["leaks"]["baselines"].items()}
+    baselines = audit["leaks"]["baselines"]
+    gains = {name: found["overall"]["gain"] for name, found in baselines.items() if found["overall"]}
     return {
         "questions": sum(clips.values()),
         "distinct": len(facts),
