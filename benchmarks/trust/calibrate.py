@@ -34,8 +34,8 @@ _FIRST_ROOM = 900
 _ROOMS: dict[Style, int] = {"room": 9, "furnished": 4}
 """Rendered rooms by style; their seeds begin with `_FIRST_ROOM`."""
 _ONLY_FILMED = ("range",)
-"""Quantities that are not fitted on rooms. Where a camera moves sideways without turning, lens distortion cannot be
-told from depth: ranges of two such rooms err by 2 to 7 σ, those of other rooms by less than one. No factor describes
+"""Quantities that are not fitted on rooms. Where a camera moves sideways without turning, ranges of two rooms err by 2
+to 7 σ (perhaps as lens distortion looks like depth there), those of other rooms by less than one. No factor describes
 both."""
 
 

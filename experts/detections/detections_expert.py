@@ -46,7 +46,7 @@ class DetectionsExpert(WeightFreeExpert):
     """Provides "objects" for clips with `OpeningOptions.detections`."""
 
     name: ClassVar[str] = "detections"
-    version: ClassVar[str] = "6"
+    version: ClassVar[str] = "7"
     provides: ClassVar[frozenset[str]] = frozenset({"objects"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = MAY_USE
