@@ -18,6 +18,8 @@ LMMS_PINS := lmms-eval==0.7.3 torch==2.13.0 datasets==5.2.0
 
 TRAINING := .venv-training
 TRAINING_PINS := torch==2.13.0 trl==1.13.0 transformers==5.18.0 datasets==5.0.1
+FACTORY := .venv-llamafactory
+FACTORY_PIP := $(FACTORY)/bin/python -m pip install -q --disable-pip-version-check --no-compile
 
 .PHONY: demo test test-long check test-experts accept-upstream accept-lmms accept-vlmevalkit accept-training trust gates calibrate site clean
 
@@ -52,7 +54,7 @@ accept-vlmevalkit: $(VENV)/.installed $(VLMEVAL)/.installed  ## scores compared 
 	@[ -d "$(VLMEVALKIT)/vlmeval" ] || sed -n 's/^    //p' tests/accept_vlmevalkit/README.md
 	SPATIAL_ENGINE_VLMEVALKIT="$(if $(VLMEVALKIT),$(abspath $(VLMEVALKIT)))" SPATIAL_ENGINE_VLMEVALKIT_PYTHON="$(abspath $(VLMEVAL))/bin/python" $(BIN)/python -m pytest -rs -s tests/accept_vlmevalkit
 
-accept-training: $(TRAINING)/.installed  ## trainers on our exports, tiny model, CPU: LLAVA=, LLAVA_NEXT=folders
+accept-training: $(TRAINING)/.installed $(FACTORY)/.installed  ## trainers on our exports, tiny model, CPU: LLAVA=, LLAVA_NEXT=folders
 	@[ -d "$(LLAVA)/llava" ] && [ -d "$(LLAVA_NEXT)/llava" ] || sed -n 's/^    //p' tests/accept_training/README.md
 	SPATIAL_ENGINE_LLAVA="$(if $(LLAVA),$(abspath $(LLAVA)))" SPATIAL_ENGINE_LLAVA_NEXT="$(if $(LLAVA_NEXT),$(abspath $(LLAVA_NEXT)))" $(TRAINING)/bin/python -m pytest -W default -rs -s tests/accept_training
 
@@ -69,9 +71,9 @@ site: $(VENV)/.docs  ## the pages of docs/ as a site, every link checked, in sit
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -q
 
 clean:  ## forget the environment and all results
-	rm -rf $(VENV) $(EXPERTS) $(LMMS) $(VLMEVAL) $(TRAINING) demo every_leaf trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(EXPERTS) $(LMMS) $(VLMEVAL) $(TRAINING) $(FACTORY) demo every_leaf trust site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
-$(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python $(VLMEVAL)/bin/python $(TRAINING)/bin/python:
+$(VENV)/bin/python $(EXPERTS)/bin/python $(LMMS)/bin/python $(VLMEVAL)/bin/python $(TRAINING)/bin/python $(FACTORY)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "python 3.11 or newer is needed: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -m venv $(@:/bin/python=) || { echo "the venv module is missing; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
@@ -100,6 +102,13 @@ $(VLMEVAL)/.installed: | $(VLMEVAL)/bin/python
 # Our reward runs inside TRL's process: both in one environment, with TRL's own choice of other versions.
 $(TRAINING)/.installed: pyproject.toml | $(TRAINING)/bin/python
 	$(TRAINING)/bin/python -m pip install -q --disable-pip-version-check --no-compile -e ".[test]" $(TRAINING_PINS)
+	@touch $@
+
+# torchvision and torchaudio off again: the wheels that pip picks do not fit a CPU's torch, and the test does without.
+$(FACTORY)/.installed: | $(FACTORY)/bin/python
+	$(FACTORY_PIP) torch==2.13.0
+	$(FACTORY_PIP) torch==2.13.0 llamafactory==0.9.5
+	$(FACTORY)/bin/python -m pip uninstall -q -y torchvision torchaudio
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.installed

@@ -9,7 +9,7 @@ from tests.spatial_engine.rendered_store import image_clip, short_demo
 from tests.typed_in import Page
 
 PAGE = Page("docs/training.md")
-BLOCKS = ["set", "sft", "grpo", "sharegpt", "llava"]
+BLOCKS = ["set", "sft", "grpo", "sharegpt", "factory", "llava"]
 
 
 def test_the_readme_shows_blocks_of_the_page() -> None:
