@@ -56,7 +56,7 @@ accept-vlmevalkit: $(VENV)/.installed $(VLMEVAL)/.installed  ## scores compared 
 
 accept-training: $(TRAINING)/.installed $(FACTORY)/.installed  ## trainers on our exports, tiny model, CPU: LLAVA=, LLAVA_NEXT=folders
 	@[ -d "$(LLAVA)/llava" ] && [ -d "$(LLAVA_NEXT)/llava" ] || sed -n 's/^    //p' tests/accept_training/README.md
-	SPATIAL_ENGINE_LLAVA="$(if $(LLAVA),$(abspath $(LLAVA)))" SPATIAL_ENGINE_LLAVA_NEXT="$(if $(LLAVA_NEXT),$(abspath $(LLAVA_NEXT)))" $(TRAINING)/bin/python -m pytest -W default -rs -s tests/accept_training
+	SPATIAL_ENGINE_LLAVA="$(if $(LLAVA),$(abspath $(LLAVA)))" SPATIAL_ENGINE_LLAVA_NEXT="$(if $(LLAVA_NEXT),$(abspath $(LLAVA_NEXT)))" SPATIAL_ENGINE_LLAMAFACTORY="$(abspath $(FACTORY))" $(TRAINING)/bin/python -m pytest -W default -rs -s tests/accept_training
 
 trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: an hour and a half on two cores, goes on where it was; QUICK=1: 5 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
