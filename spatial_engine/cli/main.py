@@ -128,6 +128,7 @@ def generate(
         print(f"without --shard writes {dataset}")
         return
     well = summary.show_dataset(done, console())
+    target_shown.show_target(done.audit.get("target"), console())
     print(f"written: {dataset}\nas pages: spatial-engine report {dataset}")
     raise typer.Exit(0 if well else 1)
 

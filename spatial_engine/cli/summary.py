@@ -191,7 +191,8 @@ def show_export(path: Path) -> None:
     record = read_json(path / REPORT)
     left_out = sum(record["left_out"].values())
     why = f", {left_out} questions left out ({REPORT} there says why)" if left_out else ""
-    print(f"written: {printable(str(path))}: {record['rows']} rows{why}")
+    splits = ", ".join(f"{count} {split}" for split, count in record.get("splits", {}).items())
+    print(f"written: {printable(str(path))}: {record['rows']} rows{f' ({splits})' if splits else ''}{why}")
     if mix := record.get("mix"):
         print(f"  and {mix['rows']} of {mix['wanted']} rows of {printable(mix['file'])}, in train.json")
         for reason, count in mix["broken"].items():

@@ -9,7 +9,7 @@ refuses rows whose `<image>` and `<video>` tokens do not equal their files in nu
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -125,7 +125,7 @@ def export_sharegpt(
     trainer = f"LLaMA-Factory: `dataset_dir:` this folder, `dataset:` one of {names}"
     (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
     files = (*counts, INFO, IMAGES, "README.md")
-    return Exported(rows=sum(counts.values()), left_out={}, files=files, detail=_mixed(mix))
+    return Exported(rows=sum(counts.values()), left_out={}, files=files, splits=_by_split(counts), detail=_mixed(mix))
 
 
 def llava_row(question: Question, reasoning: str = "none") -> dict[str, Json] | None:
@@ -198,6 +198,11 @@ def _interleaved(own: list[dict[str, Json]], others: list[dict[str, Json]]) -> l
     return rows
 
 
+def _by_split(counts: Mapping[str, int]) -> dict[str, int]:
+    """Rows of each split, from those of each file."""
+    return {Path(file).stem: count for file, count in counts.items()}
+
+
 def _export_llava(
     dataset: Dataset,
     folder: Path,
@@ -213,7 +218,9 @@ def _export_llava(
     (folder / "README.md").write_text(_README.format(trainer=trainer), encoding="utf-8")
     files = (*counts, IMAGES, "README.md")
     left_out = {reason: missing} if missing else {}
-    return Exported(rows=sum(counts.values()), left_out=left_out, files=files, detail=_mixed(mix))
+    return Exported(
+        rows=sum(counts.values()), left_out=left_out, files=files, splits=_by_split(counts), detail=_mixed(mix)
+    )
 
 
 def _mixed(mix: Mixture | None) -> dict[str, Json]:

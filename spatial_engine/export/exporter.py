@@ -92,6 +92,8 @@ class Exported:
     """Questions that the form cannot hold, by reason."""
     files: tuple[str, ...]
     """Names of files and folders that it wrote: the next export replaces them."""
+    splits: Mapping[str, int] = field(default_factory=dict)
+    """Rows of each split, of forms that keep splits apart."""
     detail: Mapping[str, Json] = field(default_factory=dict)
     """What else the report says, by name."""
 
@@ -162,6 +164,7 @@ def export(
             "rows": done.rows,
             "licences": shown.audit["licences"]["footage"],
             "left_out": {**done.left_out, **barred},
+            "splits": dict(done.splits),
             **done.detail,
         }
         record["files"] = [*done.files, REPORT]

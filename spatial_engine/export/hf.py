@@ -114,7 +114,7 @@ def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB, reaso
     names = ", ".join(f"`{name}`" for name in COLUMNS if name in AS_JSON)
     loading = _LOADING.replace("{columns}", names)
     written = write_export_card(dataset, folder, splits=counts, ending="parquet", loading=loading)
-    return Exported(rows=sum(counts.values()), left_out={}, files=("data", *files, *written))
+    return Exported(rows=sum(counts.values()), left_out={}, files=("data", *files, *written), splits=counts)
 
 
 def row(question: Question, folder: Path, reasoning: str = "none") -> dict[str, Any]:

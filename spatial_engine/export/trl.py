@@ -67,7 +67,7 @@ def export_trl(
     }
     written = write_export_card(dataset, folder, splits=counts, ending="parquet", loading=_LOADING)
     rows, videos = sum(counts.values()), sum(1 for question in dataset.questions if shows_video(question))
-    return Exported(rows=rows, left_out={NO_VIDEOS: videos} if videos else {}, files=("data", *written))
+    return Exported(rows=rows, left_out={NO_VIDEOS: videos} if videos else {}, files=("data", *written), splits=counts)
 
 
 def row(question: Question, folder: Path, system_prompt: bool = False, reasoning: str = "none") -> dict[str, Any]:

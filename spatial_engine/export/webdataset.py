@@ -81,7 +81,7 @@ def export_webdataset(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_M
         for split, questions in questions_by_split(dataset).items()
     }
     written = write_export_card(dataset, folder, splits=counts, ending="tar", loading=_LOADING)
-    return Exported(rows=sum(counts.values()), left_out={}, files=("data", *written))
+    return Exported(rows=sum(counts.values()), left_out={}, files=("data", *written), splits=counts)
 
 
 def sample(question: Question, folder: Path, reasoning: str = "none") -> Sample:

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from experts.reframing import Reframing
+from spatial_engine.cli.main import main
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.drafts import drafts_folder
 from spatial_engine.options.target import AUGMENT
@@ -62,6 +63,16 @@ def test_a_count_out_of_reach_gives_what_there_is(tmp_path: Path, store: Store) 
     target = made.audit["target"]
     assert made.audit["questions"] == target["drawn"] == 36 < target["decided"]
     assert target["reach"] == [{"limit": "--per-clip 12", "questions": 36}]
+
+
+def test_the_command_says_that_a_count_is_out_of_reach(
+    tmp_path: Path, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = f"generate {store.path} -o {tmp_path / 'set'} --abilities L1/Geometry/Distance --count 5000 --per-clip 12"
+    with pytest.raises(SystemExit):
+        main(line.split())
+    said = capsys.readouterr().out
+    assert "36 of 5000 questions can be reached" in said and "36 of them within --per-clip 12" in said
 
 
 @pytest.mark.long(sample=True)

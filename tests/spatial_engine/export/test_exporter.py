@@ -68,6 +68,7 @@ def test_the_report_names_every_file_and_nothing_else_is_written(dataset, tmp_pa
     report = json.loads((out / "export_report.json").read_text())
     assert sorted(report["files"]) == sorted(path.name for path in out.iterdir())
     assert report["rows"] + sum(report["left_out"].values()) == dataset.audit["questions"]
+    assert not report["splits"] or sum(report["splits"].values()) == report["rows"]
     export(dataset, out, to=form)
 
 
