@@ -155,7 +155,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@FULL
+@pytest.mark.long
 def test_workers_change_no_byte(demo: Path) -> None:
     """The demo worked in its own process."""
     run(demo, sys.executable, "-m", "spatial_engine", "generate", "demo/store", "-o", "again", "--workers", "2")
