@@ -129,7 +129,7 @@ def test_the_recipe_for_slurm(workplace: Path, alone: tuple[Store, Dataset]) -> 
         check(workplace, alone, server)
 
 
-@pytest.mark.long(sample=True)
+@pytest.mark.long()
 def test_the_recipe_for_ssh(workplace: Path, alone: tuple[Store, Dataset]) -> None:
     annotating, evaluating = blocks("ssh")
     type_in(workplace, annotating)

@@ -66,14 +66,14 @@ def test_every_leaf_is_asked_and_right() -> None:
     assert False not in verdicts and verdicts.count(True) > 0.9 * len(verdicts)
 
 
-@pytest.mark.long(sample=True)
+@pytest.mark.long
 def test_equal_seeds_give_equal_drafts_and_another_seed_others() -> None:
     signals = worlds.signals()
     assert repr(drafts(signals)) == repr(drafts(signals))
     assert repr(drafts(signals, seed=1)) != repr(drafts(signals))
 
 
-@pytest.mark.long(sample=True)
+@pytest.mark.long
 @settings(max_examples=3, deadline=None)
 @given(seed=st.integers(0, 2**16), unit=st.floats(0.01, 100))
 def test_no_choice_of_world_or_unit_changes_a_label(seed: int, unit: float) -> None:
