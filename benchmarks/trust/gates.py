@@ -174,7 +174,7 @@ GATES: tuple[Gate, ...] = (
             "vanishing_points.min_image_up_length": 0.0,
         },
         the_footage_confirms_upright={"vanishing_points.upright": None},
-        lines_do_not_contradict_the_users_focal_length={"vanishing_points.focal_sigmas": inf},
+        lines_do_not_contradict_the_users_focal_length={"straight_lines.user_sigmas": inf},
         frames_agree_on_gravity={"vanishing_points.supporting_frames": 0, "vanishing_points.frame_rad": pi},
         both_halves_agree_on_gravity={"vanishing_points.halves_rad": inf},
         gravity_does_not_depend_on_the_focal_length={

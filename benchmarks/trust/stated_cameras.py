@@ -95,12 +95,13 @@ class StatedCamera:
         elif self.of.set in SIDEWAYS:
             yield "upright", "false", _Heard.of(self.of, folder, replace(plain, upright=True))
         if (camera := one.truth.camera) is not None:
-            yield "intrinsics", "nothing", _Heard.of(self.of, folder, usual)
+            plainly = _Heard.of(self.of, folder, usual)
+            yield "intrinsics", "nothing", plainly
             for factor in (1.0, *FALSE_FOCAL):
                 stated = (camera.fx * factor, camera.fy * factor, camera.cx, camera.cy)
                 says = "true" if factor == 1 else f"times {factor:g}"
                 heard = _Heard.of(self.of, folder, replace(usual, intrinsics=stated))
-                yield "intrinsics", says, replace(heard, true_fx_px=camera.fx)
+                yield "intrinsics", says, replace(heard, true_fx_px=camera.fx, without_px=plainly.focal_px)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +114,8 @@ class _Heard:
     stated: tuple[float, ...] | None
     true_fx_px: float = np.nan
     """Of the data set's camera, where something is stated about it."""
+    without_px: frozenset[float] = frozenset()
+    """Focal lengths that are found without the statement."""
 
     @classmethod
     def of(cls, one: "RealClip | HardClip | Turned", folder: Path, options: OpenOptions) -> "_Heard":
@@ -144,11 +147,16 @@ class _Heard:
         )
         return statement, [described(questions[one.id], one) for one in verdicts if one.word == "wrong"]
 
+    @property
+    def focal_px(self) -> frozenset[float]:
+        """All focal lengths that are found."""
+        found = (signal for signal in self.signals.values() if isinstance(signal, CameraPath | Calibration))
+        return frozenset(signal.intrinsics.fx_px for signal in found)
+
     def _follows_focal(self) -> Outcome:
-        """Whether a focal length lies nearer to the stated one than to the true one."""
-        found = [
-            signal.intrinsics.fx_px for signal in self.signals.values() if isinstance(signal, CameraPath | Calibration)
-        ]
+        """Whether a focal length lies nearer to the stated one than to the true one. One that is found without the
+        statement as well does not follow it."""
+        found = sorted(self.focal_px - self.without_px)
         if self.stated is None or not found:
             return "refused"
         off_true, off_stated = (np.abs(np.log(np.array(found) / f)) for f in (self.true_fx_px, self.stated[0]))

@@ -21,6 +21,7 @@ from experts.gravity.orthogonal_triples import PictureLines
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import Calibration, NoEstimate, Signal, Signals, ValidArea
+from experts.stated_camera import contradicted
 
 _REMEDY = "give --intrinsics"
 
@@ -77,13 +78,19 @@ class StraightLinesSettings:
     fr3 1.1 %, HoloLens 8.1 %; single pictures of ScanNet and NYU 0.3 to 14 %."""
     max_relative_sigma: float = 0.12
     """Largest σ_f/f of an estimate."""
+    user_sigmas: float = 2.0
+    """The user's focal length is contradicted if it differs by more than this many σ. Otherwise ..."""
+    confirming_sigma: float = 0.07
+    """... it is confirmed: by an estimate with at most this σ_f/f, which an error of 15 % would contradict. Then ..."""
+    user_relative_sigma: float = 0.005
+    """... it has this σ_f/f."""
 
 
 class StraightLinesExpert(WeightFreeExpert):
     """Expert "straight_lines": provides "calibration"."""
 
     name: ClassVar[str] = "straight_lines"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     provides: ClassVar[frozenset[str]] = frozenset({"calibration"})
     needs: ClassVar[frozenset[str]] = frozenset({"valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "intrinsics"})
@@ -92,19 +99,36 @@ class StraightLinesExpert(WeightFreeExpert):
         self.settings = settings or StraightLinesSettings()
 
     def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
-        """`{"calibration": Calibration}`: no distortion, principal point at the centre of the frame."""
-        if clip.options.intrinsics is not None:
-            return {"calibration": NoEstimate(reason="the user provides the camera")}
+        """`{"calibration": Calibration}`: no distortion, principal point at the centre of the frame.
+
+        If the user provides the camera: that one, if lines confirm it.
+        """
         area = signals.get("valid_area")
         found = self.focal(clip, area.valid if isinstance(area, ValidArea) else None)
-        if isinstance(found, NoEstimate):
-            return {"calibration": found}
-        camera = Intrinsics.centred(clip.width_px, clip.height_px, found.focal * max(clip.width_px, clip.height_px))
-        provenance = Provenance(
-            expert=self.name, version=self.version, settings=asdict(self.settings), seed=self.settings.seed
+        user = clip.options.intrinsics and clip.options.intrinsics.scaled(clip.width_px, clip.height_px)
+        known = found if user is None else self._held_against_lines(user, found)
+        if isinstance(known, NoEstimate):
+            return {"calibration": known}
+        signal = Calibration(
+            intrinsics=user or Intrinsics.centred(clip.width_px, clip.height_px, known.focal * _longer(clip)),
+            focal_relative_sigma=known.relative_sigma,
+            provenance=Provenance(
+                expert=self.name, version=self.version, settings=asdict(self.settings), seed=self.settings.seed
+            ),
         )
-        signal = Calibration(intrinsics=camera, focal_relative_sigma=found.relative_sigma, provenance=provenance)
         return {"calibration": signal}
+
+    def _held_against_lines(self, user: Intrinsics, found: Peak | NoEstimate) -> Peak | NoEstimate:
+        """The user's focal length with its σ, if straight lines confirm it."""
+        s, unconfirmed = self.settings, "straight lines do not confirm --intrinsics"
+        if isinstance(found, NoEstimate):
+            return NoEstimate(reason=unconfirmed, detail=found.reason)
+        stated = user.fx_px / max(user.width_px, user.height_px)
+        if abs(np.log(stated / found.focal)) > s.user_sigmas * found.relative_sigma:
+            return contradicted(found.focal / stated, "straight lines", found.relative_sigma)
+        if found.relative_sigma > s.confirming_sigma:
+            return NoEstimate(reason=unconfirmed, detail=f"their σ is {found.relative_sigma:.2f}")
+        return Peak(focal=stated, relative_sigma=s.user_relative_sigma)
 
     def focal(self, clip: Clip, valid: Bool[np.ndarray, "h w"] | None) -> Peak | NoEstimate:
         """The focal length as a share of the longer side; `valid`: pixels at working size that show the scene."""
@@ -180,7 +204,7 @@ class StraightLinesExpert(WeightFreeExpert):
 
 def picture_lines(clip: Clip, segments: LineSegments, settings: StraightLinesSettings) -> list[PictureLines]:
     """The longest segments of each frame that has enough segments."""
-    s, longer = settings, max(clip.width_px, clip.height_px)
+    s, longer = settings, _longer(clip)
     segments = segments.longest(s.segments_per_frame)
     end_sigma = s.end_sigma_px / max(clip.working_size)
     centre = (np.array([clip.width_px, clip.height_px]) - 1) / 2
@@ -205,22 +229,8 @@ def picture_lines(clip: Clip, segments: LineSegments, settings: StraightLinesSet
     return lines
 
 
-def contradicted_focal(clip: Clip, valid: Bool[np.ndarray, "h w"] | None, sigmas: float) -> NoEstimate | None:
-    """`NoEstimate` if straight lines contradict the user's focal length by more than `sigmas` σ. None where they agree,
-    where they do not determine it, or where the user provides none."""
-    user = clip.options.intrinsics
-    found = None if user is None else StraightLinesExpert().focal(clip, valid)
-    if user is None or not isinstance(found, Peak):
-        return None
-    user_px = user.scaled(clip.width_px, clip.height_px).fx_px
-    found_px = found.focal * max(clip.width_px, clip.height_px)
-    if abs(np.log(user_px / found_px)) <= sigmas * found.relative_sigma:
-        return None
-    return NoEstimate(
-        reason="straight lines contradict the focal length of --intrinsics",
-        detail=f"{user_px:.0f} px; lines show {found_px:.0f} ± {found.relative_sigma * found_px:.0f} px",
-        remedy="check --intrinsics",
-    )
+def _longer(clip: Clip) -> int:
+    return max(clip.width_px, clip.height_px)
 
 
 def _second_peak(whole: FocalProfile, peak: Peak) -> float:

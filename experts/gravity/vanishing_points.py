@@ -17,10 +17,10 @@ from experts.clip import Clip
 from experts.expert import WeightFreeExpert
 from experts.gravity.line_segments import LineSegments, PooledSegments, detect
 from experts.gravity.orthogonal_triples import sampled_triples
-from experts.gravity.straight_lines import contradicted_focal
 from experts.gravity.upright import UprightSettings, unconfirmed
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Gravity, NoEstimate, Signal, Signals, ValidArea
+from experts.stated_camera import contradiction
 
 _FLAG = "--upright, if the camera was held upright (roll and pitch of most frames within 45°)"
 
@@ -80,19 +80,17 @@ class VanishingPointsSettings:
     """A camera that does not translate and rotates by less than this shows one view."""
     upright: UprightSettings | None = field(default_factory=UprightSettings)
     """When the footage confirms `--upright`; None: it is not checked."""
-    focal_sigmas: float = 3.0
-    """If the user's focal length differs from that of straight lines by more than this many σ, there is no estimate."""
 
 
 class VanishingPointsExpert(WeightFreeExpert):
     """Expert "vanishing_points": provides "gravity"."""
 
     name: ClassVar[str] = "vanishing_points"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     provides: ClassVar[frozenset[str]] = frozenset({"gravity"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "valid_area"})
-    may_use: ClassVar[frozenset[str]] = frozenset({"sparse_points", "depth"})
-    options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "upright", "intrinsics"})
+    may_use: ClassVar[frozenset[str]] = frozenset({"sparse_points", "depth", "calibration"})
+    options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "upright"})
 
     def __init__(self, settings: VanishingPointsSettings | None = None) -> None:
         self.settings = settings or VanishingPointsSettings()
@@ -105,6 +103,8 @@ class VanishingPointsExpert(WeightFreeExpert):
         s = self.settings
         if not clip.options.upright:
             return NoEstimate(reason="which axis is up is not known without --upright", remedy=_FLAG)
+        if (contradicted := contradiction(signals)) is not None:
+            return contradicted
         path = signals["camera_path"]
         if not isinstance(path, CameraPath) or not path.registered.any():
             return NoEstimate(reason="no camera path", detail=getattr(path, "reason", ""))
@@ -120,8 +120,6 @@ class VanishingPointsExpert(WeightFreeExpert):
         image_up /= np.linalg.norm(image_up)
         area = signals.get("valid_area")
         valid = area.valid if isinstance(area, ValidArea) else None
-        if (contradicted := contradicted_focal(clip, valid, s.focal_sigmas)) is not None:
-            return contradicted
         at = np.unique(np.round(np.linspace(0, len(frames) - 1, s.frames)).astype(int))
         segments = detect(clip, [int(f) for f in frames[at]], valid, s.shortest_segment)
         found = self._up(segments.longest(s.segments_per_frame), path, image_up)

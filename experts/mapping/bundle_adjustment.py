@@ -24,6 +24,9 @@ _MODELS: tuple[tuple[str, bool], ...] = (
 
 _ITERATIONS = 25
 """Bundle adjustments start at a solution: further iterations change nothing (measured on two sets)."""
+_TOLERANCE = 1e-6
+"""They end when the cost changes by less than this share: ln focal length is then within 1e-5 of where 25 iterations
+take it (measured on a rendered room), in a third of the time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +93,7 @@ def adjusted(
     )
     options.ceres.loss_function_type = pycolmap.LossFunctionType.SOFT_L1
     options.ceres.solver_options.max_num_iterations = _ITERATIONS
+    options.ceres.solver_options.function_tolerance = _TOLERANCE
     adjuster = gauge_fixed_adjuster(reconstruction, options)
     with quiet():
         adjuster.solve()

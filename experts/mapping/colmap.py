@@ -21,6 +21,7 @@ from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.focal import (
     FocalSettings,
     KnownCamera,
+    agrees,
     held_against_footage,
     independent_camera,
     max_relative_sigma,
@@ -29,7 +30,7 @@ from experts.mapping.focal import (
 )
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
-from experts.mapping.pure_rotation import PureRotationSettings, pure_rotation
+from experts.mapping.pure_rotation import PureRotationSettings, held_against_rotations, pure_rotation
 from experts.mapping.reconstruction_checks import TrustSettings, translates
 from experts.mapping.reconstruction_signals import (
     ReconstructionPair,
@@ -44,6 +45,7 @@ from experts.mapping.registration import RegistrationSettings, register_frames
 from experts.mapping.two_reconstructions import Attempt, Reconstructor, attempts
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, MotionKind, NoEstimate, Scale, Signal, Signals, ValidArea
+from experts.stated_camera import contradiction
 
 _NAMES = ("camera_path", "sparse_points", "camera_path_check", "sparse_points_check")
 
@@ -86,13 +88,16 @@ class _Input:
     xy_px: Float32[np.ndarray, "t n 2"]
     """Tracks at working size."""
     known: KnownCamera | None
+    """The user's camera, or one that was estimated without a path."""
+    confirmed: bool
+    """Without a path."""
 
 
 class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "15"
+    version = "16"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -115,13 +120,16 @@ class ColmapExpert(WeightFreeExpert):
         if not isinstance(tracks, ImageTracks):
             return _all(tracks if isinstance(tracks, NoEstimate) else NoEstimate(reason="no image tracks"))
         s, size = self.settings, clip.working_size
+        if (contradicted := contradiction(signals)) is not None:
+            return _all(contradicted)
         user = user_camera(clip, s.focal)
         known = user or independent_camera(signals, s.focal)
+        confirmed = user is None or agrees(signals, user, s.focal)
         xy_px = clip.working_from_full(tracks.xy_px.astype(np.float64)).astype(np.float32)
         if is_static(xy_px, *size, s.motion):
-            return self._static_path(clip, known)
+            return self._static_path(clip, known if confirmed else None)
         keyframes = choose_keyframes(xy_px, float(np.hypot(*size)), clip.options.max_keyframes, s.keyframes)
-        inputs = _Input(clip=clip, keyframes=keyframes, xy_px=xy_px, known=known)
+        inputs = _Input(clip=clip, keyframes=keyframes, xy_px=xy_px, known=known, confirmed=confirmed)
         with tempfile.TemporaryDirectory() as folder:
             valid = area.valid if isinstance(area, ValidArea) else None
             database = build_database(Path(folder), clip, clip.frames[keyframes], valid, s.features)
@@ -166,7 +174,7 @@ class ColmapExpert(WeightFreeExpert):
             held = held_against_footage(reconstructions[0], self.settings.focal)
             if isinstance(held, NoEstimate):
                 return held
-            attempt = replace(attempt, known_sigma=held)
+            attempt = attempt if inputs.confirmed else replace(attempt, known_sigma=held)
         return self._signals(inputs, reconstructions, attempt)
 
     def _signals(
@@ -194,10 +202,16 @@ class ColmapExpert(WeightFreeExpert):
         return results
 
     def _rotating(self, inputs: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:
-        clip, known = inputs.clip, inputs.known or unknown_camera(inputs.clip, self.settings.focal)
+        clip, s, user = inputs.clip, self.settings, inputs.clip.options.intrinsics is not None
+        known = inputs.known or unknown_camera(clip, s.focal)
+        if user:
+            held = held_against_rotations(pairs, known.camera.scaled(*clip.working_size), s.pure_rotation)
+            if isinstance(held, NoEstimate):
+                return _all(held)
+            if not (held or inputs.confirmed):
+                user, known = False, unknown_camera(clip, s.focal)
         camera = known.camera.scaled(*clip.working_size)
-        user = clip.options.intrinsics is not None
-        found = pure_rotation(pairs, inputs.keyframes, inputs.xy_px, camera, user, self.settings.pure_rotation)
+        found = pure_rotation(pairs, inputs.keyframes, inputs.xy_px, camera, user, s.pure_rotation)
         if isinstance(found, NoEstimate):
             return _all(found)
         world_from_cam = np.tile(np.eye(4), (len(clip.frames), 1, 1))

@@ -84,6 +84,12 @@ class SparseReconstruction:
 
 def reconstruct(database: Path, folder: Path, fixed: bool, seed: int) -> SparseReconstruction | None:
     """The largest reconstruction of GLOMAP's mapper. None if it finds none."""
+    found = mapped(database, folder, fixed, seed)
+    return None if found is None else _as_arrays(found, fixed).centred()
+
+
+def mapped(database: Path, folder: Path, fixed: bool, seed: int) -> Any | None:
+    """The same as COLMAP's own object."""
     import pycolmap
 
     options = pycolmap.GlobalPipelineOptions(num_threads=1, random_seed=seed)
@@ -98,14 +104,9 @@ def reconstruct(database: Path, folder: Path, fixed: bool, seed: int) -> SparseR
     mapper.bundle_adjustment.refine_extra_params = not fixed
     folder.mkdir()
     with quiet():
-        return _largest(pycolmap.global_mapping(database, folder, folder, options), fixed)
-
-
-def _largest(reconstructions: dict[int, Any], fixed: bool) -> SparseReconstruction | None:
-    found = [r for _, r in sorted(reconstructions.items()) if r.num_reg_images() >= 2 and r.num_points3D()]
-    if not found:
-        return None
-    return _as_arrays(max(found, key=lambda r: (r.num_reg_images(), r.num_points3D())), fixed).centred()
+        all_found = pycolmap.global_mapping(database, folder, folder, options)
+    usable = [r for _, r in sorted(all_found.items()) if r.num_reg_images() >= 2 and r.num_points3D()]
+    return max(usable, key=lambda r: (r.num_reg_images(), r.num_points3D()), default=None)
 
 
 def gauge_fixed_adjuster(reconstruction: Any, options: Any) -> Any:

@@ -9,6 +9,7 @@ from experts.intrinsics import Intrinsics
 from experts.mapping.bundle_adjustment import refitted_focal
 from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.signals import Calibration, NoEstimate, Signals
+from experts.stated_camera import contradicted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +47,13 @@ class FocalSettings:
     user_relative_floor: float = 0.005
     """σ of the user's own focal length, if the footage confirms it: ..."""
     max_user_error: float = 0.08
-    """... if the focal length that fits best with the same distortion differs by at most this, plus 2 formal σ (true
-    ones of 12 sets: at most 0.068), ..."""
+    """... if the focal length that fits best with the same distortion differs by at most this ⊕ 2 formal σ (true ones
+    of 12 sets: at most 0.068), ..."""
     confirming_sigma: float = 0.03
-    """... and has at most this formal σ. Otherwise the footage does not confirm it, and its σ is the difference ⊕ the
-    formal σ."""
+    """... and has at most this formal σ, or an independent estimate with at most this σ_f/f agrees ..."""
+    agreeing_sigmas: float = 2.0
+    """... within this many combined σ. Otherwise the footage does not confirm it: its σ is the difference ⊕ the formal
+    σ, and without a reconstruction it is not used."""
     plausible_shares: tuple[float, float] = (0.5, 1.8)
     """An estimate outside is refused, unless the footage determines that of a long lens well: every wrong
     reconstruction measured had such a focal length or a large distortion."""
@@ -101,15 +104,19 @@ def user_camera(clip: Clip, settings: FocalSettings) -> KnownCamera | None:
     return KnownCamera(camera=camera, relative_sigma=settings.user_relative_floor)
 
 
+def agrees(signals: Signals, user: KnownCamera, settings: FocalSettings) -> bool:
+    """Whether an estimate without a reconstruction confirms the user's camera."""
+    found = signals.get("calibration")
+    if not isinstance(found, Calibration) or found.focal_relative_sigma > settings.confirming_sigma:
+        return False
+    return user.error_in_sigmas(found.intrinsics, found.focal_relative_sigma) <= settings.agreeing_sigmas
+
+
 def held_against_footage(sparse: SparseReconstruction, settings: FocalSettings) -> float | NoEstimate:
     """σ_f/f of the user's camera, with which `sparse` was made; or that the footage contradicts it."""
     ln_factor, sigma = refitted_focal(sparse)
-    if abs(ln_factor) > settings.max_user_error + 2 * sigma:
-        return NoEstimate(
-            reason="the footage contradicts --intrinsics",
-            detail=f"a focal length of {np.exp(ln_factor):.2f} times the given one fits best (± {100 * sigma:.1f} %)",
-            remedy="give the intrinsics of these pictures at their full size, or leave --intrinsics out",
-        )
+    if abs(ln_factor) > np.hypot(settings.max_user_error, 2 * sigma):
+        return contradicted(float(np.exp(ln_factor)), "bundle adjustment", sigma)
     if sigma <= settings.confirming_sigma:
         return settings.user_relative_floor
     return min(float(np.hypot(sigma, ln_factor)), settings.unknown_relative_sigma)

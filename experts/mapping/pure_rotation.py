@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from experts.intrinsics import Intrinsics
 from experts.mapping.motion_kind import PairGeometry
 from experts.signals import NoEstimate
+from experts.stated_camera import contradicted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +28,8 @@ class PureRotationSettings:
     max_user_error: float = 0.08
     """... one beyond this, ..."""
     user_residual_ratio: float = 1.15
-    """... with a residual so many times smaller, contradicts it. On rendered pans of 40 degrees a focal length 15 % off
-    has 4 to 5 times the residual."""
+    """... with a residual so many times smaller, contradicts it; if all of them have a residual so many times larger,
+    it is confirmed. On rendered pans of 40 degrees a focal length 15 % off has 4 to 5 times the residual."""
     noise_px: float = 1.0
     """Largest median residual of a fit: SIFT points and homographies have 0.3 to 0.7."""
     fitting_pairs: float = 0.8
@@ -74,12 +75,6 @@ def pure_rotation(
     """Rotations of keyframe pairs, averaged over their graph; then of each frame by tracks. `camera`: working size."""
     if not pairs:
         return NoEstimate(reason="keyframes do not match", detail="too little overlap or texture")
-    if focal_known and (factor := _better_factor(pairs, camera, settings)) is not None:
-        return NoEstimate(
-            reason="the footage contradicts --intrinsics",
-            detail=f"a focal length of {factor:.2f} times the given one fits best",
-            remedy="give the intrinsics of these pictures at their full size, or leave --intrinsics out",
-        )
     best = camera if focal_known else _best_camera(pairs, camera, settings)
     fits = [
         fit_rotation(best.rays(p.pair.xy_first[p.inlier]), p.pair.xy_second[p.inlier], best, settings) for p in pairs
@@ -106,6 +101,26 @@ def pure_rotation(
     estimate = _all_frames(averaged, sigma, keyframes, xy_px, camera, settings)
     shown = sigma <= settings.rotation_floor_rad and _rotates_only(estimate, pairs, settings)
     return replace(estimate, rotation_only=shown)
+
+
+def held_against_rotations(
+    pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings
+) -> bool | NoEstimate:
+    """Whether rotations confirm the user's focal length, or that they contradict it. `camera`: working size.
+
+    Another one contradicts it that explains the pairs clearly better. It is confirmed if no other one that differs as
+    much explains them nearly as well.
+    """
+    if not pairs:
+        return False
+    factors = np.exp(settings.user_ln_factors)
+    cameras = [replace(camera, fx_px=camera.fx_px * f, fy_px=camera.fy_px * f) for f in factors]
+    residual = np.array([_mean_residual_px(pairs, candidate, settings) for candidate in cameras])
+    given, far = _mean_residual_px(pairs, camera, settings), np.abs(settings.user_ln_factors) > settings.max_user_error
+    best = int(residual.argmin())
+    if far[best] and residual[best] <= settings.noise_px and given > settings.user_residual_ratio * residual[best]:
+        return contradicted(float(factors[best]), "rotations")
+    return bool(given <= settings.noise_px and residual[far].min() > settings.user_residual_ratio * given)
 
 
 def fit_rotation(
@@ -135,17 +150,6 @@ def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: Pu
     width, height = camera.width_px, camera.height_px
     cameras = [Intrinsics.centred(width, height, share * max(width, height)) for share in settings.focal_shares]
     return cameras[int(np.argmin([_mean_residual_px(pairs, candidate, settings) for candidate in cameras]))]
-
-
-def _better_factor(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings) -> float | None:
-    """The factor on the user's focal length at which rotations explain the pairs clearly better; None without one."""
-    factors = np.exp(settings.user_ln_factors)
-    cameras = [replace(camera, fx_px=camera.fx_px * f, fy_px=camera.fy_px * f) for f in factors]
-    residual = np.array([_mean_residual_px(pairs, candidate, settings) for candidate in cameras])
-    best, given = int(residual.argmin()), _mean_residual_px(pairs, camera, settings)
-    far = abs(np.log(factors[best])) > settings.max_user_error
-    clearly = residual[best] <= settings.noise_px and given > settings.user_residual_ratio * residual[best]
-    return float(factors[best]) if far and clearly else None
 
 
 def _mean_residual_px(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings) -> float:

@@ -38,6 +38,13 @@ def test_a_false_focal_length_is_believed_if_what_is_found_follows_it(found: flo
     assert heard(path_with(found), (stated, stated, 32, 24))._follows_focal() == outcome
 
 
+def test_a_focal_length_that_is_found_without_the_statement_does_not_follow_it() -> None:
+    stated, found = 1.15 * SCENE.intrinsics.fx_px, heard(path_with(1.14))
+    assert sorted(found.focal_px) == pytest.approx([1.14 * SCENE.intrinsics.fx_px])
+    told = replace(found, stated=(stated, stated, 32, 24), without_px=found.focal_px)
+    assert told._follows_focal() == "refused"
+
+
 def test_without_a_camera_path_it_is_refused() -> None:
     assert heard({"camera_path": NoEstimate(reason="no")}, (50, 50, 32, 24))._follows_focal() == "refused"
 

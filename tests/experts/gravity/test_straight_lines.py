@@ -12,10 +12,11 @@ from experts.clip import Clip, OpeningOptions, Picture
 from experts.gravity.straight_lines import StraightLinesExpert
 from experts.intrinsics import Intrinsics
 from experts.signals import Calibration, NoEstimate
+from experts.stated_camera import contradiction
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.clips import as_clip
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, around, built_world, walk
+from tests.experts.drawn_lines import CAMERA, DrawnReader, around, built_world, walk
 
 Poses = Float64[np.ndarray, "n 4 4"]
 LONG = pytest.mark.long(sample=True)
@@ -118,9 +119,22 @@ def test_blank_pictures_and_too_few_pictures_give_no_estimate() -> None:
     assert isinstance(estimate(drawn(pose[:2])), NoEstimate)
 
 
-def test_with_the_users_camera_no_picture_is_read() -> None:
-    found = estimate(clip_of(Untouched(), intrinsics=CAMERA))
-    assert isinstance(found, NoEstimate) and found.reason == "the user provides the camera"
+@pytest.mark.parametrize(("factor", "confirmed"), [(1.0, True), (0.85, False), pytest.param(1.15, False, marks=LONG)])
+def test_the_users_focal_length_is_confirmed_or_contradicted(factor: float, confirmed: bool) -> None:
+    stated = replace(CAMERA, fx_px=factor * CAMERA.fx_px, fy_px=factor * CAMERA.fy_px)
+    found = estimate(drawn(rotated(40.0, -15.0)).with_options(intrinsics=stated))
+    if confirmed:
+        assert isinstance(found, Calibration) and found.intrinsics == stated and found.focal_relative_sigma == 0.005
+    else:
+        assert isinstance(found, NoEstimate) and found.reason == "the footage contradicts --intrinsics"
+        assert "straight lines" in found.detail and contradiction({"calibration": found}) is found
+
+
+def test_without_lines_the_users_focal_length_is_neither() -> None:
+    blank = DrawnReader(ends=np.zeros((0, 2, 3)), world_from_cam=rotated(30.0, 0.0))
+    found = estimate(clip_of(blank, intrinsics=CAMERA))
+    assert isinstance(found, NoEstimate) and found.reason == "straight lines do not confirm --intrinsics"
+    assert contradiction({"calibration": found}) is None
 
 
 @pytest.mark.long(sample=True)

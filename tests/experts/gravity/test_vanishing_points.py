@@ -15,10 +15,11 @@ from experts.gravity.vanishing_points import VanishingPointsExpert
 from experts.intrinsics import Intrinsics
 from experts.provenance import Provenance
 from experts.signals import CameraPath, Gravity, MotionKind, NoEstimate, Scale, Signal, SparsePoints
+from experts.stated_camera import contradicted
 from spatial_engine.rendering import as_clip, camera_paths, true_signals
 from spatial_engine.rendering.camera_paths import Poses, Stance
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, around, built_world, walk
+from tests.experts.drawn_lines import CAMERA, DrawnReader, Untouched, built_world, walk
 
 NONE = NoEstimate(reason="not needed")
 SOURCE = Provenance(expert="test", version="0")
@@ -65,19 +66,22 @@ def estimate(
     *,
     frames: int = 8,
     upright: bool = True,
-    intrinsics: Intrinsics | None = None,
 ) -> Gravity | NoEstimate:
-    clip = Clip(
+    signals = {"camera_path": path, "sparse_points": points, "valid_area": NONE}
+    return gravity(clip_of(reader, frames, upright), signals)
+
+
+def clip_of(reader: object, frames: int = 8, upright: bool = True) -> Clip:
+    return Clip(
         id="0" * 16,
         name="drawn",
         frames=np.arange(frames),
         times_s=None,
         width_px=CAMERA.width_px,
         height_px=CAMERA.height_px,
-        options=OpeningOptions(upright=upright, intrinsics=intrinsics),
+        options=OpeningOptions(upright=upright),
         reader=reader,  # type: ignore[arg-type]
     )
-    return gravity(clip, {"camera_path": path, "sparse_points": points, "valid_area": NONE})
 
 
 def gravity(clip: Clip, signals: Mapping[str, Signal | NoEstimate]) -> Gravity | NoEstimate:
@@ -159,15 +163,11 @@ def test_a_room_confirms_only_a_true_flag(roll_deg: float, pitch_deg: float, det
     assert isinstance(gravity(clip.with_options(upright=False), signals), NoEstimate)
 
 
-@pytest.mark.long(sample=True)
-@pytest.mark.parametrize(("factor", "used"), [(1.0, True), (1.5, False)])
-def test_a_user_focal_length_that_lines_contradict_is_not_used(factor: float, used: bool) -> None:
-    pose = np.stack([around(40.0) @ one for one in walk(0.0, -15.0)])
-    reader = DrawnReader(ends=built_world(np.random.default_rng(0)), world_from_cam=pose)
-    user = replace(CAMERA, fx_px=factor * CAMERA.fx_px, fy_px=factor * CAMERA.fy_px)
-    out = estimate(reader, replace(camera_path(pose), intrinsics=user), intrinsics=user)
-    reason = "straight lines contradict the focal length of --intrinsics"
-    assert (isinstance(out, NoEstimate) and out.reason == reason) is not used, out
+def test_where_lines_contradict_the_users_focal_length_there_is_no_gravity() -> None:
+    why = contradicted(1.2, "straight lines")
+    path = camera_path(walk(0.0, 0.0))
+    clip = clip_of(Untouched())
+    assert gravity(clip, {"camera_path": path, "valid_area": NONE, "calibration": why}) is why
 
 
 @pytest.mark.parametrize("roll_deg", [38.0, -45.0])

@@ -13,6 +13,7 @@ from experts.intrinsics import Intrinsics
 from experts.mapping.colmap import ColmapExpert
 from experts.provenance import Provenance
 from experts.signals import Calibration, CameraPath, NoEstimate, Signal, SparsePoints
+from experts.stated_camera import contradicted
 from experts.tracking.klt import KltExpert
 from spatial_engine.rendering import camera_paths
 from spatial_engine.rendering.clips import as_clip
@@ -157,6 +158,18 @@ def test_a_tripod_is_static() -> None:
     path = path_in(reconstructed(clip_of(tripod), measured(tripod)))
     assert (path.motion, path.focal_relative_sigma) == ("static", 0.06), "instead of the broad prior"
     assert path.intrinsics.fx_px == pytest.approx(tripod.intrinsics.fx_px)
+
+
+def test_a_static_camera_has_the_users_focal_length_if_straight_lines_confirm_it() -> None:
+    tripod = scene(camera_paths.static, noise_grey=2.0)
+    clip = clip_of(tripod).with_options(intrinsics=tripod.intrinsics)
+    confirmed = path_in(reconstructed(clip, measured(tripod, relative_sigma=0.005)))
+    assert (confirmed.intrinsics.fx_px, confirmed.focal_relative_sigma) == (tripod.intrinsics.fx_px, 0.005)
+    for calibration in (None, measured(tripod, factor=1.15, relative_sigma=0.03)):
+        assert path_in(reconstructed(clip, calibration)).focal_relative_sigma == 0.20, "that of an unknown camera"
+    refused = contradicted(1.15, "straight lines")
+    found = ColmapExpert()(clip, {**KltExpert()(clip, {}), "calibration": refused})
+    assert set(found.values()) == {refused}
 
 
 @pytest.mark.long(sample=True)

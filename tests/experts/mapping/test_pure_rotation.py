@@ -1,5 +1,7 @@
 """Pure rotation is distinguished from translation along a wall and from zooming, and its rotations are correct."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,13 @@ from scipy.spatial.transform import Rotation
 
 from experts.intrinsics import Intrinsics
 from experts.mapping.motion_kind import MotionSettings, pair_geometries
-from experts.mapping.pure_rotation import PureRotationSettings, RotationEstimate, average_rotations, pure_rotation
+from experts.mapping.pure_rotation import (
+    PureRotationSettings,
+    RotationEstimate,
+    average_rotations,
+    held_against_rotations,
+    pure_rotation,
+)
 from experts.signals import NoEstimate
 from tests.experts.scenes import CAMERA, cloud, matches, projected, rotating, translating
 
@@ -40,6 +48,25 @@ def test_a_wrong_focal_length_only_scales_the_rotation() -> None:
     found = estimate(projected(cloud(RNG, 1500), poses), Intrinsics.centred(640, 480, 600.0), known=False)
     assert isinstance(found, RotationEstimate)
     assert errors_deg(found, poses)[-1] < 24 * 0.2
+
+
+@pytest.mark.parametrize(("factor", "outcome"), [(1.0, True), (0.85, "contradicted"), (1.15, "contradicted")])
+def test_a_pan_confirms_or_contradicts_the_users_focal_length(factor: float, outcome: bool | str) -> None:
+    poses = rotating([(0.0, 4.0 * k, 0.0) for k in range(9)])
+    assert held(projected(cloud(RNG, 1500), poses), factor) == outcome
+
+
+@pytest.mark.parametrize("factor", [0.85, 1.0, 1.15])
+def test_a_roll_tells_nothing_of_the_users_focal_length(factor: float) -> None:
+    poses = rotating([(0.0, 0.0, 5.0 * k) for k in range(9)])
+    assert held(projected(cloud(RNG, 1500), poses), factor) is False
+
+
+def held(xy: np.ndarray, factor: float) -> bool | str:
+    xy = xy + np.random.default_rng(1).normal(scale=0.3, size=xy.shape)
+    stated = replace(CAMERA, fx_px=factor * CAMERA.fx_px, fy_px=factor * CAMERA.fy_px)
+    found = held_against_rotations(pair_geometries(matches(xy), 640, MotionSettings()), stated, SETTINGS)
+    return "contradicted" if isinstance(found, NoEstimate) else found
 
 
 def test_a_roll_needs_no_focal_length() -> None:
