@@ -39,13 +39,14 @@ def dominant_rotation(
     *,
     sigma_rad: Float64[np.ndarray, "n"] | float,
     threshold_rad: float,
-    focal_relative_sigma: float = 0.0,
+    turn_relative_sigma: float = 0.0,
 ) -> NamedMotion:
     """Name each rotation by its largest component, if that exceeds `threshold_rad`. Columns as COMPONENTS.
 
-    `sigma_rad`: independent σ of each component. `focal_relative_sigma`: σ_f / f where the rotation comes from pixels
-    alone. Pixels determine focal length × angle for pan and tilt, but the angle itself for roll. An error of the focal
-    length therefore scales pan and tilt, relative to roll and to the threshold.
+    `sigma_rad`: independent σ of each component. `turn_relative_sigma`: of pan and tilt over their size, where the
+    rotation comes from pixels (σ_f / f if the camera only turns). Pixels determine focal length × angle for pan and
+    tilt, but the angle itself for roll. An error of the focal length therefore scales pan and tilt, relative to roll
+    and to the threshold.
     """
     rotation = components[:, :3]
     sigma = np.broadcast_to(sigma_rad, len(rotation))
@@ -54,10 +55,10 @@ def dominant_rotation(
     with np.errstate(all="ignore"):
         peak = size.max(axis=1)
         is_roll = largest == _ROLL
-        focal = np.where(is_roll, 0.0, focal_relative_sigma * threshold_rad)
+        focal = np.where(is_roll, 0.0, turn_relative_sigma * threshold_rad)
         margin = _in_sigma(peak - threshold_rad, np.hypot(sigma, focal))
         scaled = is_roll[:, None] | (np.arange(3) == _ROLL)
-        focal = np.where(scaled, focal_relative_sigma * size[:, [_ROLL]], 0.0)
+        focal = np.where(scaled, turn_relative_sigma * size[:, [_ROLL]], 0.0)
         to_others = _in_sigma(peak[:, None] - size, np.hypot(np.sqrt(2.0) * sigma[:, None], focal))
         margin = np.minimum(margin, _without(to_others, largest).min(axis=1))
         reason = np.where(peak <= threshold_rad, "rotation below threshold", "")
@@ -95,14 +96,14 @@ def agreed_rotation(
     *,
     sigma_rad: Float64[np.ndarray, "n"] | float,
     threshold_rad: float,
-    focal_relative_sigma: float = 0.0,
+    turn_relative_sigma: float = 0.0,
     up_sigma_rad: Float64[np.ndarray, "n"] | float = 0.0,
 ) -> NamedMotion:
     """`dominant_rotation`, if camera axes and levelled axes agree; in camera axes alone where up is unknown.
 
     In levelled axes σ grows by 1 / cos(pitch), and an error of up (`up_sigma_rad`) mixes the components.
     """
-    settings = {"threshold_rad": threshold_rad, "focal_relative_sigma": focal_relative_sigma}
+    settings = {"threshold_rad": threshold_rad, "turn_relative_sigma": turn_relative_sigma}
     named = dominant_rotation(reading.camera_axes, sigma_rad=sigma_rad, **settings)
     angle = np.hypot.reduce(reading.camera_axes[:, :3], axis=1)
     levelled_sigma_rad = np.hypot(sigma_rad, angle * up_sigma_rad) / np.cos(reading.pitch_rad)

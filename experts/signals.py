@@ -96,6 +96,14 @@ class CameraPath:
     `zooming_path` has it."""
     magnification_sigma: Float64[np.ndarray, "n"] | None = None
     """σ of ln magnification between this and any other frame."""
+    rotation_per_focal: float = 1.0
+    """Relative change of a rotation between frames with a relative change of the focal length: about 1 for
+    a camera that only turns, less where points at many distances hold the rotations."""
+
+    @property
+    def turn_relative_sigma(self) -> float:
+        """σ of a rotation between frames over its angle, as far as it comes from the focal length."""
+        return self.focal_relative_sigma * self.rotation_per_focal
 
 
 @dataclass(frozen=True, kw_only=True)

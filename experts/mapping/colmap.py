@@ -28,6 +28,7 @@ from experts.mapping.focal import (
     unknown_camera,
     user_camera,
 )
+from experts.mapping.focal_effect import focal_effect
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
 from experts.mapping.pure_rotation import PureRotationSettings, held_against_rotations, pure_rotation
@@ -35,7 +36,6 @@ from experts.mapping.reconstruction_checks import TrustSettings, translates
 from experts.mapping.reconstruction_signals import (
     ReconstructionPair,
     SystematicSigma,
-    focal_error,
     focal_sigma,
     path_of,
     points_of,
@@ -97,7 +97,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "16"
+    version = "17"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -195,10 +195,10 @@ class ColmapExpert(WeightFreeExpert):
                 return NoEstimate(
                     reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
                 )
-            error = focal_error(pair, s.focal)
-            path = path_of(pair, error, s.focal, s.floors, self.provenance)
+            effect = focal_effect(pair.sparse)
+            path = path_of(pair, effect, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
-            results[f"sparse_points{suffix}"] = points_of(pair, error, path, s.trust, self.provenance)
+            results[f"sparse_points{suffix}"] = points_of(pair, effect, s.focal, path, s.trust, self.provenance)
         return results
 
     def _rotating(self, inputs: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from experts.clip import Clip
 from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.focal import FocalSettings, estimated_relative_sigma
-from experts.mapping.focal_effect import FocalEffect, focal_effect
+from experts.mapping.focal_effect import FocalEffect
 from experts.mapping.pose_covariance import keyframe_sigmas
 from experts.mapping.reconstruction_checks import (
     TrustSettings,
@@ -74,10 +74,10 @@ class _Difference:
 
 
 def path_of(
-    pair: ReconstructionPair, error: FocalEffect, focal: FocalSettings, floors: SystematicSigma, provenance: Provenance
+    pair: ReconstructionPair, effect: FocalEffect, focal: FocalSettings, floors: SystematicSigma, provenance: Provenance
 ) -> CameraPath:
     """The camera path. σ = that of the frame's own points ⊕ that of the nearest keyframe ⊕ half the difference of the
-    two reconstructions ⊕ systematic σ; ⊕ adds squares. `error`: of `focal_error`."""
+    two reconstructions ⊕ systematic σ; ⊕ adds squares."""
     clip, camera = pair.clip, pair.sparse.camera
     difference = _difference(pair, floors)
     assert difference is not None, "the caller checks `reconstructions_agree` first"
@@ -103,9 +103,10 @@ def path_of(
         rotation_sigma_rad=known
         * np.sqrt(pair.poses.rotation_sigma_rad**2 + rotation**2 + difference.rotation_rad**2 + pixel_rad**2),
         position_sigma=known * np.sqrt(pair.poses.position_sigma**2 + position**2 + difference.position**2),
-        direction_sigma_rad=float(np.hypot(floors.direction_rad, error.direction_rad)),
+        direction_sigma_rad=float(np.hypot(floors.direction_rad, effect.direction_rad * _own_focal_sigma(pair, focal))),
         scale=Scale(kind="relative"),
         provenance=provenance,
+        rotation_per_focal=effect.rotation,
     )
 
 
@@ -116,28 +117,32 @@ def focal_sigma(pair: ReconstructionPair, focal: FocalSettings) -> float:
     return estimated_relative_sigma(pair.sparse, pair.other, focal)
 
 
-def focal_error(pair: ReconstructionPair, focal: FocalSettings) -> FocalEffect:
-    """What the reconstruction errs by for one σ of the focal length, so far as the two reconstructions do not differ by
-    it: every fact is measured on both."""
+def _own_focal_sigma(pair: ReconstructionPair, focal: FocalSettings) -> float:
+    """σ_f/f so far as the two reconstructions do not differ by it: every fact is measured on both."""
     difference = np.log(pair.sparse.camera.fx_px / pair.other.camera.fx_px)
-    return focal_effect(pair.sparse, float(np.sqrt(max(0.0, focal_sigma(pair, focal) ** 2 - difference**2))))
+    return float(np.sqrt(max(0.0, focal_sigma(pair, focal) ** 2 - difference**2)))
 
 
 def points_of(
-    pair: ReconstructionPair, error: FocalEffect, path: CameraPath, trust: TrustSettings, provenance: Provenance
+    pair: ReconstructionPair,
+    effect: FocalEffect,
+    focal: FocalSettings,
+    path: CameraPath,
+    trust: TrustSettings,
+    provenance: Provenance,
 ) -> SparsePoints:
     """Sparse points. σ of the range = 3 % ⊕ triangulation ⊕ focal length. The difference of the two reconstructions is
     not included, as every fact is measured on both. Observations in unregistered frames are dropped, and their points
     are suspect."""
     sparse, clip = pair.sparse, pair.clip
-    angle = triangulation_angles(sparse)
+    angle, by_focal = triangulation_angles(sparse), effect.ln_range * _own_focal_sigma(pair, focal)
     registered_view = path.registered[pair.keyframes[sparse.place]]
     outlier_probability = outlier_probabilities(sparse, pair.other, angle, trust)
     outlier_probability[sparse.point[~registered_view]] = trust.outlier_probability_other
     first = pair.poses.cam_from_world[path.registered][0]
     return SparsePoints(
         xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
-        range_relative_sigma=np.hypot(range_sigmas(sparse, angle, trust), error.ln_range),
+        range_relative_sigma=np.hypot(range_sigmas(sparse, angle, trust), by_focal),
         triangulation_angle_rad=angle,
         outlier_probability=outlier_probability,
         observation_point=sparse.point[registered_view],

@@ -80,7 +80,7 @@ def _rotations(mine: Scene, true: Scene, path: CameraPath, pairs: Sequence[tuple
         error=(exact.inv() * estimated).as_rotvec(),
         own=np.array([mine.rotation_sigma_rad(pair).max() for pair in pairs]),
         truth=np.array([true.rotation_sigma_rad(pair).max() for pair in pairs]),
-        beside=path.focal_relative_sigma * estimated.magnitude(),
+        beside=path.turn_relative_sigma * estimated.magnitude(),
     )  # fmt: skip
 
 

@@ -73,7 +73,7 @@ def motion(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Motion:
     poses = scene.world_from_cam(frames)
     amounts = pair_amounts(poses[:, 0], poses[:, 1])
     rotation = scene.rotation_sigma_rad(frames)
-    rotations = np.hypot(rotation.max(axis=1)[:, None], scene.focal_relative_sigma * np.abs(amounts))
+    rotations = np.hypot(rotation.max(axis=1)[:, None], scene.turn_relative_sigma * np.abs(amounts))
     direction = np.hypot(scene.direction_sigma_rad, rotation[:, 0])
     formal = np.linalg.norm(scene.position_sigma(frames), axis=1)
     translations = np.hypot(direction * np.linalg.norm(amounts[:, ~ROTATES], axis=1), formal)

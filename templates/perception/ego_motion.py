@@ -117,15 +117,15 @@ class CameraTurn(_NamedMotion):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def measure(self, facts: Intervals, scene: Scene) -> Measured:
-        """Angle and name; σ = rotation ⊕ focal length, since its error scales angles estimated from pixels."""
+        """Angle and name; σ = rotation ⊕ focal length, since its error changes angles estimated from pixels."""
         scene = posed(scene)
         first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
-        sigma_rad, focal = scene.rotation_sigma_rad(facts.ends).max(axis=1), scene.focal_relative_sigma
+        sigma_rad, focal = scene.rotation_sigma_rad(facts.ends).max(axis=1), scene.turn_relative_sigma
         named = agreed_rotation(
             read_motion(first, last, scene.up_world),
             sigma_rad=sigma_rad,
             threshold_rad=_MIN_ROTATION_RAD,
-            focal_relative_sigma=focal,
+            turn_relative_sigma=focal,
             up_sigma_rad=_up_sigma_rad(scene, facts.ends),
         )
         angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])

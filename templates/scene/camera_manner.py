@@ -92,7 +92,7 @@ def _manner(scene: Scene, first: int, last: int) -> Manner:
     if len(rows) < _LOOKS or frames[0] != first or frames[-1] != last:
         return Manner(why="the pose of a frame is not known")
     turn_rad = angle_between_rad(poses[:1, :3, :3], poses[:, :3, :3])
-    turn_sigma = float(np.hypot(scene.rotation_sigma_rad(frames).max(), scene.focal_relative_sigma * turn_rad.max()))
+    turn_sigma = float(np.hypot(scene.rotation_sigma_rad(frames).max(), scene.turn_relative_sigma * turn_rad.max()))
     turns = float(turn_rad.max())
     looks = float(np.arccos(np.clip(poses[:, :3, 2] @ poses[0, :3, 2], -1, 1)).max())
     if path.motion == "rotation_only":

@@ -65,7 +65,7 @@ def path_margins(scene: Scene, ends: Int64[np.ndarray, "n 2"], distance: Float64
     """Rotation and translation by the camera path. `distance`: of what the photos show, in path units."""
     first, last = np.moveaxis(scene.world_from_cam(ends), 1, 0)
     angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
-    sigma = np.hypot(scene.rotation_sigma_rad(ends).max(axis=1), scene.focal_relative_sigma * angle)
+    sigma = np.hypot(scene.rotation_sigma_rad(ends).max(axis=1), scene.turn_relative_sigma * angle)
     never, motion = np.full(len(ends), -np.inf), "unresolved" if scene.path is None else scene.path.motion
     with np.errstate(divide="ignore", invalid="ignore"):
         travels, keeps_place = never, -never if motion in ("static", "rotation_only") else never

@@ -204,16 +204,14 @@ class Scene(World):
         """σ per axis of the rotations from the first frame of each row to its others: the largest σ of a frame ⊕ the
         focal length. A row may end in -1; NaN where a frame is not registered.
 
-        An error of the focal length scales every rotation that is estimated from pixels.
+        An error of the focal length changes every rotation that is estimated from pixels.
         """
         if self.path is None:
             return np.full(len(frames), np.nan)
         frames = np.where(frames < 0, frames[:, :1], frames)
         rotations = self.world_from_cam(frames)[..., :3, :3]
         angles = angle_between_rad(rotations[:, :1], rotations)
-        return np.hypot(
-            self.rotation_sigma_rad(frames).max(axis=1), self.path.focal_relative_sigma * angles.max(axis=1)
-        )
+        return np.hypot(self.rotation_sigma_rad(frames).max(axis=1), self.path.turn_relative_sigma * angles.max(axis=1))
 
     def position_sigma(self, frames: Frames) -> Float64[np.ndarray, "*k"]:
         """Formal σ per axis of the position of frames, in path units."""
@@ -228,6 +226,12 @@ class Scene(World):
     def focal_relative_sigma(self) -> float:
         """σ_f / f of the path; NaN without one."""
         return np.nan if self.path is None else self.path.focal_relative_sigma
+
+    @property
+    def turn_relative_sigma(self) -> float:
+        """σ of a rotation between frames over its angle, as far as it comes from the focal length; NaN without a
+        path."""
+        return np.nan if self.path is None else self.path.turn_relative_sigma
 
     @property
     def length_unit(self) -> str:

@@ -62,7 +62,7 @@ def test_the_focal_margin_is_where_the_name_changes(pan: float, roll: float) -> 
     """Pixels determine pan · f: an error of the focal length of `margin` σ makes pan and roll equal."""
     sigma_f = 0.2
     named = dominant_rotation(
-        components(pan_rad=pan, roll_rad=roll), sigma_rad=0.0, threshold_rad=0.01, focal_relative_sigma=sigma_f
+        components(pan_rad=pan, roll_rad=roll), sigma_rad=0.0, threshold_rad=0.01, turn_relative_sigma=sigma_f
     )
     longer = 1.0 if abs(pan) > abs(roll) else -1.0
     assert abs(pan) / (1.0 + longer * named.margin[0] * sigma_f) == pytest.approx(abs(roll))
@@ -70,7 +70,7 @@ def test_the_focal_margin_is_where_the_name_changes(pan: float, roll: float) -> 
 
 def test_pan_against_tilt_does_not_depend_on_the_focal() -> None:
     named = dominant_rotation(
-        components(pan_rad=0.3, tilt_rad=0.2), sigma_rad=0.01, threshold_rad=0.01, focal_relative_sigma=0.2
+        components(pan_rad=0.3, tilt_rad=0.2), sigma_rad=0.01, threshold_rad=0.01, turn_relative_sigma=0.2
     )
     assert named.margin == pytest.approx([0.1 / (math.sqrt(2) * 0.01)])
 
@@ -158,7 +158,7 @@ def test_rows_do_not_influence_each_other(seed: int, up_known: bool) -> None:
         reading = read_motion(a[rows], b[rows], DOWN_Y_UP if up_known else None)
         up = {"up_sigma_rad": up_sigma[rows]}
         return [
-            agreed_rotation(reading, sigma_rad=sigma[rows], threshold_rad=0.05, focal_relative_sigma=0.1, **up),
+            agreed_rotation(reading, sigma_rad=sigma[rows], threshold_rad=0.05, turn_relative_sigma=0.1, **up),
             agreed_translation(reading, direction_sigma_rad=sigma[rows], position_sigma=sigma[rows], **up),
         ]
 

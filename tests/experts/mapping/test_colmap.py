@@ -88,7 +88,7 @@ def test_a_walk_is_reconstructed_twice_within_sigma() -> None:
         focal_error = abs(1 - walked.intrinsics.fx_px / path.intrinsics.fx_px)
         assert focal_error < 2.5 * path.focal_relative_sigma
         error, rotation = rotation_errors(path, walked.world_from_cam)
-        assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.focal_relative_sigma))
+        assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.turn_relative_sigma))
 
 
 def test_points_agree_with_the_true_depth() -> None:
@@ -219,7 +219,7 @@ def test_a_pan_has_rotations_but_no_positions() -> None:
     assert path.motion == "rotation_only" and path.focal_relative_sigma == 0.20
     assert np.isnan(path.world_from_cam[:, :3, 3]).all()
     error, rotation = rotation_errors(path, panned.world_from_cam)
-    assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.focal_relative_sigma))
+    assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.turn_relative_sigma))
     assert all(isinstance(found[n], NoEstimate) for n in ("sparse_points", "camera_path_check", "sparse_points_check"))
 
 

@@ -1,9 +1,10 @@
-"""How ranges and directions change with the focal length."""
+"""How ranges, directions and rotations change with the focal length."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from experts.mapping.bundle_adjustment import adjusted, one_group
 from experts.mapping.colmap_mapping import SparseReconstruction
@@ -23,7 +24,7 @@ def around_near_points() -> SparseReconstruction:
 
 
 def test_far_points_come_nearer_with_a_longer_focal_length() -> None:
-    effect = focal_effect(around_near_points(), 1.0)
+    effect = focal_effect(around_near_points())
     near, far = (effect.ln_range[rows] for rows in (np.arange(200) % 3 != 0, np.arange(200) % 3 == 0))
     assert np.median(far) < -0.5 and np.abs(np.median(near)) < 0.6
     assert 0.05 < effect.direction_rad < 1.5
@@ -44,13 +45,53 @@ def test_it_predicts_the_errors_of_a_wrong_focal_length(ln_error: float) -> None
     )
     error = np.log(ranges(wrong) / ranges(right))
     error = np.array([error[right.point == point].mean() for point in range(len(right.xyz_world))])
-    predicted = focal_effect(right, ln_error).ln_range
+    effect = focal_effect(right)
+    predicted = ln_error * effect.ln_range
     np.testing.assert_allclose(predicted, error - np.median(error), atol=0.25 * np.abs(error).max())
+    turned, was = (each.cam_from_world[0, :3, :3] @ each.cam_from_world[-1, :3, :3].T for each in (wrong, right))
+    share = Rotation.from_matrix(was.T @ turned).magnitude() / Rotation.from_matrix(was).magnitude()
+    assert share == pytest.approx(abs(ln_error) * effect.rotation, rel=0.4)
 
 
 def test_a_point_that_no_keyframe_sees_changes_nothing() -> None:
     right = around_near_points()
     seen = right.point != 5
     fewer = replace(right, **{name: getattr(right, name)[seen] for name in ("point", "place", "keypoint", "xy_px")})
-    effect = focal_effect(fewer, 1.0)
+    effect = focal_effect(fewer)
     assert effect.ln_range[5] == 0 and np.isfinite(effect.ln_range).all() and np.isfinite(effect.direction_rad)
+
+
+def seen_from(world_from_cam: np.ndarray, xyz_world: np.ndarray) -> SparseReconstruction:
+    """What cameras see of points, exactly."""
+    base, cam_from_world = zoomed_reconstruction(np.zeros(8), noise_px=0.0), np.linalg.inv(world_from_cam)
+    place, point = (each.ravel() for each in np.indices((8, len(xyz_world))))
+    in_cam = np.einsum("oij,oj->oi", cam_from_world[place][:, :3, :3], xyz_world[point])
+    xy_px = base.camera.project(in_cam + cam_from_world[place][:, :3, 3])
+    seen = base.camera.contains(xy_px)
+    return replace(
+        base, xyz_world=xyz_world, cam_from_world=cam_from_world, place=place[seen], point=point[seen],
+        keypoint=np.zeros(seen.sum(), dtype=np.int64), xy_px=xy_px[seen],
+    )  # fmt: skip
+
+
+def cameras(azimuth_rad: np.ndarray, xyz_world: np.ndarray) -> np.ndarray:
+    """Poses of level cameras."""
+    poses = np.tile(np.eye(4), (8, 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = Rotation.from_euler("y", azimuth_rad[:, None]).as_matrix(), xyz_world
+    return poses
+
+
+def test_rotations_change_about_as_much_as_the_focal_length_where_the_camera_hardly_moves() -> None:
+    rng = np.random.default_rng(0)
+    azimuth, z = rng.uniform(-0.6, 0.6, 200), rng.uniform(4, 20, 200)
+    around = np.stack([z * np.tan(azimuth), rng.uniform(-0.25, 0.25, 200) * z, z], axis=1)
+    pan = cameras(np.radians(np.linspace(-10, 10, 8)), np.linspace(0, [0.02, 0, 0], 8))
+    assert 0.7 < focal_effect(seen_from(pan, around)).rotation < 1.1
+
+
+def test_an_orbit_holds_its_rotations() -> None:
+    """Whoever goes round something sees by which angle, whatever the focal length."""
+    azimuth = np.radians(np.linspace(0, 315, 8))
+    orbit = cameras(azimuth, -6 * np.stack([np.sin(azimuth), np.zeros(8), np.cos(azimuth)], axis=1))
+    middle = np.random.default_rng(0).uniform(-1.5, 1.5, (200, 3))
+    assert focal_effect(seen_from(orbit, middle)).rotation < 0.1
