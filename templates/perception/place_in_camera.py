@@ -40,7 +40,7 @@ class PlaceInCamera(Template):
     point. Measures x, y and z."""
 
     name: str = "place_in_camera"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Localization/3D Grounding"
     formats: tuple[FormatName, ...] = ("json",)
     facts: ClassVar[type[Facts]] = MeasuredPlaces
@@ -65,8 +65,8 @@ class PlaceInCamera(Template):
         return MeasuredPlaces(frame=frame[a], a_px=xy[a], unit_px=np.where(in_metres[:, None], np.nan, xy[b]))
 
     def measure(self, facts: MeasuredPlaces, scene: Scene) -> Measured:
-        """x, y and z; σ of the point's distance and of the unit along the line of sight, of the focal length across
-        it."""
+        """x, y and z; σ of the point's distance and of the unit along the line of sight, of the focal length and the
+        principal point across it."""
         a, unit = scene.surface(facts.frame, facts.a_px), scene.surface(facts.frame, facts.unit_px)
         in_metres = np.isnan(facts.unit_px).any(axis=1)
         xyz = a.xyz_cam / np.where(in_metres, 1.0, unit.range)[:, None]
@@ -74,8 +74,11 @@ class PlaceInCamera(Template):
             a.range_relative_sigma, np.where(in_metres, scene.metre_relative_sigma, unit.range_relative_sigma)
         )
         with np.errstate(divide="ignore", invalid="ignore"):
-            ahead = (xyz[:, 2:] / np.linalg.norm(xyz, axis=1, keepdims=True)) ** 2
+            ray = xyz / np.linalg.norm(xyz, axis=1, keepdims=True)
+        ahead = ray[:, 2:] ** 2
         by_focal = scene.focal_relative_sigma * xyz * np.column_stack([ahead, ahead, 1 - ahead])
+        across = np.linalg.norm(np.eye(3)[:, :2] - ray[:, :, None] * ray[:, None, :2], axis=2)
+        by_centre = scene.centre_relative_sigma * xyz[:, 2:] * across
         doubt = np.where(in_metres, 0.0, unit.outlier_probability)
         cases = {
             "scale is not metric": in_metres & np.isnan(scene.metre_relative_sigma),
@@ -84,7 +87,7 @@ class PlaceInCamera(Template):
         return Measured(
             why=first_reason(len(facts), cases),
             value=xyz,
-            sigma=np.hypot(xyz * relative[:, None], by_focal),
+            sigma=np.sqrt((xyz * relative[:, None]) ** 2 + by_focal**2 + by_centre**2),
             outlier_probability=1 - (1 - a.outlier_probability) * (1 - doubt),
             evidence={
                 "relative_sigma": relative.round(4),

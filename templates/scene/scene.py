@@ -72,6 +72,13 @@ class PixelMatcher(Protocol):
         ...
 
 
+_CENTRE_SIGMA = 0.016
+"""σ of a coordinate of the principal point, over the focal length, where it is assumed in the middle of the picture: of
+13 real cameras with a calibrated one it is off by 1.6 % (root mean square; at most 4.2 %)."""
+_KNOWN_CAMERA = 0.005
+"""A camera with at most this σ_f / f was given, with its principal point, and the footage confirms it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scene(World):
     """Signals of one clip in one world frame. Built by `scenes_of`."""
@@ -226,6 +233,13 @@ class Scene(World):
     def focal_relative_sigma(self) -> float:
         """σ_f / f of the path; NaN without one."""
         return np.nan if self.path is None else self.path.focal_relative_sigma
+
+    @property
+    def centre_relative_sigma(self) -> float:
+        """σ of each coordinate of the principal point over the focal length: where the camera is estimated, it is
+        assumed in the middle of the picture."""
+        known = self.focal_relative_sigma <= _KNOWN_CAMERA
+        return 0.0 if known else _CENTRE_SIGMA
 
     @property
     def turn_relative_sigma(self) -> float:

@@ -61,17 +61,22 @@ def test_units_of_the_world_do_not_matter() -> None:
     ]
 
 
-def test_a_wrong_focal_length_moves_the_point_as_its_sigma_says() -> None:
-    """At equal distance from the camera."""
-    xy_px = np.array([[604.5, 44.5]])
-    rays = [replace(worlds.CAMERA, fx_px=f, fy_px=f).rays(xy_px)[0] for f in (600, 600 * 1.01)]
-    moved = np.subtract(*[3 * ray / np.linalg.norm(ray) for ray in rays])
+def test_a_wrong_camera_moves_the_point_as_sigma_says() -> None:
+    """At equal distance from the camera: focal length and principal point."""
+    xy_px, right = np.array([[604.5, 44.5]]), worlds.CAMERA
+    wrong = [
+        replace(right, fx_px=1.01 * right.fx_px, fy_px=1.01 * right.fy_px),
+        replace(right, cx_px=right.cx_px + 0.016 * right.fx_px),
+        replace(right, cy_px=right.cy_px + 0.016 * right.fy_px),
+    ]
+    there, *off = (3 * camera.rays(xy_px)[0] / np.linalg.norm(camera.rays(xy_px)[0]) for camera in (right, *wrong))
+    moved = np.linalg.norm(np.array(off) - there, axis=0)
     signals = worlds.with_path(METRIC, focal_relative_sigma=0.01)
     fact = places(xy_px[0].tolist(), [np.nan, np.nan])
     wide = TEMPLATE.measure(fact, worlds.scene(signals))
     narrow = TEMPLATE.measure(fact, worlds.scene(worlds.with_path(signals, focal_relative_sigma=0.0)))
-    by_focal = np.sqrt(wide.sigma**2 - narrow.sigma**2)[0] / np.linalg.norm(wide.value) * 3
-    assert by_focal == pytest.approx(np.abs(moved), rel=0.03)
+    by_camera = np.sqrt(wide.sigma**2 - narrow.sigma**2)[0] / np.linalg.norm(wide.value) * 3
+    assert by_camera == pytest.approx(moved, rel=0.03)
 
 
 def test_without_sure_distances_nothing_is_asked() -> None:
