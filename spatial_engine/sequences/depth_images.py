@@ -13,6 +13,10 @@ from spatial_engine.sequences.manifest import Camera, DepthImages
 
 _LEAST_KNOWN = 0.7
 """Share of the depths around a pixel that must be known, where depth may lie beside it."""
+_GAP_PX = 2
+"""Half width, in pixels of the depth image, of the window from which a gap is closed: ..."""
+_GAP_KNOWN, _GAP_RANGE = 0.4, 0.06
+"""... so much of it must be known, and the largest depth exceed the smallest by no more than this share."""
 NPY, HDF5 = ".npy", (".hdf5", ".h5")
 _TURNED_BITS, _ALL_BITS = 3, 16
 
@@ -104,6 +108,29 @@ class PartialDepth:
     def only(self, image: int) -> DepthSource:
         """See `DepthSource`."""
         return replace(self, source=self.source.only(image), missing=frozenset({0} if image in self.missing else ()))
+
+
+def closed(z: Float32[np.ndarray, "n h w"]) -> tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]]:
+    """Depth whose narrow gaps within one surface are closed by the mean of the known depths around, and a third of half
+    their range, relative; 0 where the depth was known.
+
+    Depth that was brought from its sensor into the view of the colour camera has such gaps, a pixel or two wide, all
+    over its surfaces. Gaps between two surfaces stay.
+    """
+    import cv2
+
+    size, border = (2 * _GAP_PX + 1,) * 2, cv2.BORDER_REPLICATE
+    kernel, found, spread = np.ones(size, np.uint8), z.copy(), np.where(np.isnan(z), z, np.float32(0))
+    for own, its_spread in zip(found, spread, strict=True):
+        gap = np.isnan(own)
+        share = cv2.boxFilter((~gap).astype(np.float32), -1, size, borderType=border)
+        mean = cv2.boxFilter(np.where(gap, np.float32(0), own), -1, size, borderType=border)
+        low = cv2.erode(np.where(gap, np.float32(np.inf), own), kernel, borderType=border)
+        high = cv2.dilate(np.where(gap, np.float32(-np.inf), own), kernel, borderType=border)
+        narrow = gap & (share >= _GAP_KNOWN) & (high <= (1 + _GAP_RANGE) * low)
+        own[narrow] = (mean[narrow] / share[narrow]).astype(np.float32)
+        its_spread[narrow] = (high[narrow] - low[narrow]) / (3 * (low[narrow] + high[narrow]))
+    return found, spread
 
 
 def widened(

@@ -1,8 +1,9 @@
-"""Distances of single pixels, matched along the epipolar lines of the true poses: where a data set has no depth.
+"""Distances of single pixels where their frame has no depth, in a world that stands still.
 
-A patch around the pixel is placed at many distances, projected into other images by the true poses, and correlated with
-them. A distance counts if several images show the patch there, if none elsewhere fits nearly as well, and if two halves
-of the images agree. Only a world that stands still can be measured so.
+They are those of other frames' depth, if two frames agree and show the same patch. Without these, a patch around the
+pixel is placed at many distances, projected into other images by the true poses, and correlated with them. A distance
+counts if several images show the patch there, if none elsewhere fits nearly as well, and if two halves of the images
+agree.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,7 @@ from scipy.ndimage import maximum_filter1d
 
 from experts.clip import Clip
 from experts.signals import CameraPath
+from spatial_engine.sequences.depth_elsewhere import DepthElsewhere
 from spatial_engine.sequences.matched_pixels import Pair, epipolar_errors_px, parallax_px, pose
 from templates.scene.scene import angle_between_rad
 from templates.scene.surface import Surface
@@ -73,11 +75,15 @@ class MatchedSurface:
     """How far matches lie from where the poses bring them, in full-size pixels."""
     inverse_depth: float
     """The usual one."""
+    elsewhere: DepthElsewhere | None = None
+    """The depth of other frames."""
     _grey: dict[int, Float32[np.ndarray, "h w"]] = field(default_factory=dict)
     _found: dict[tuple[int, float, float], tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, clip: Clip, path: CameraPath, seen: Iterable[Pair]) -> "MatchedSurface | None":
+    def of(
+        cls, clip: Clip, path: CameraPath, seen: Iterable[Pair], elsewhere: DepthElsewhere | None = None
+    ) -> "MatchedSurface | None":
         """With the accuracy of the poses and the usual depth that matches between frames show. None without any.
 
         σ of the poses is the 90th percentile over the pairs of the median distance from the epipolar lines.
@@ -95,6 +101,7 @@ class MatchedSurface:
             path=path,
             pose_sigma_px=float(np.quantile(lines, 0.9)),
             inverse_depth=float(np.median(inverse[clear])),
+            elsewhere=elsewhere,
         )
 
     def at(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
@@ -128,8 +135,16 @@ class MatchedSurface:
     def _once(self, frame: int, x: float, y: float) -> tuple[float, float]:
         key = (frame, round(x, 2), round(y, 2))
         if key not in self._found:
-            self._found[key] = self._confirmed(frame, np.array([x, y])) if np.isfinite([x, y]).all() else _UNKNOWN
+            self._found[key] = self._distance(frame, np.array([x, y])) if np.isfinite([x, y]).all() else _UNKNOWN
         return self._found[key]
+
+    def _distance(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float]:
+        """z and its relative σ, from depth before matching."""
+        if self.elsewhere is not None:
+            found = self.elsewhere.at(frame, xy_px, lambda view, z: self._shows(frame, view, xy_px, z))
+            if found is not None:
+                return found
+        return self._confirmed(frame, xy_px)
 
     def _confirmed(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float]:
         """z and its relative σ, if the first other image that shows the point gives the same one."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from experts.clip import Clip
+from spatial_engine.sequences.depth_elsewhere import DepthElsewhere
 from spatial_engine.sequences.finding import Finding
 from spatial_engine.sequences.findings import examine
 from spatial_engine.sequences.manifest import Manifest
@@ -17,6 +18,8 @@ from templates.scene.scenes import scenes_of
 
 _GAPS, _PAIRS = (1, 2, 4, 8), 6
 """Distances of the frames of pairs that show how accurate the poses are, and pairs of each distance."""
+_DEPTHS = 32
+"""Frames whose depth is kept in memory for pixels of other frames."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +51,10 @@ class Sequence:
             for gap in _GAPS
             for k in range(0, len(frames) - gap, 1 + len(frames) // _PAIRS)
         ]
-        return MatchedSurface.of(self.clip, path, pairs(self.clip, apart))
+        depth = lru_cache(_DEPTHS)(lambda frame: truth.depth_of(self.clip, [frame]))
+        return MatchedSurface.of(
+            self.clip, path, pairs(self.clip, apart), DepthElsewhere(path=path, depth_of=depth)
+        )
 
     def signals(self) -> dict[str, str]:
         """One line of text per signal with ground truth."""

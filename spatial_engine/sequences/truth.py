@@ -10,7 +10,7 @@ from experts.clip import Clip
 from experts.provenance import Provenance, allows_commercial_use
 from experts.signals import CameraPath, Depth, EffectorPath, Gravity, MotionKind, Room, Scale, Signal, Task
 from spatial_engine.sequences.cameras import intrinsics_of
-from spatial_engine.sequences.depth_images import DepthSource, PartialDepth, widened
+from spatial_engine.sequences.depth_images import DepthSource, PartialDepth, closed, widened
 from spatial_engine.sequences.effector import of_frames, task_in
 from spatial_engine.sequences.finding import Quantity
 from spatial_engine.sequences.known_objects import KnownObjects
@@ -85,7 +85,7 @@ class Truth:
     def signals(self, clip: Clip, dense: Items[int] = ()) -> dict[str, Signal]:
         """The signals of a clip's frames; depth of the frames `dense` only."""
         path = self.camera_path(clip)
-        depth = self._depth(clip, dense)
+        depth = self.depth_of(clip, dense)
         found: dict[str, Signal | None] = {
             "camera_path": path,
             "gravity": self._gravity(clip, path),
@@ -169,15 +169,16 @@ class Truth:
             provenance=self.provenance,
         )
 
-    def _depth(self, clip: Clip, dense: Items[int]) -> Depth | None:
+    def depth_of(self, clip: Clip, dense: Items[int]) -> Depth | None:
+        """Depth of those of the frames that have any; None without any that counts."""
         if self.depth is None or not self.depth.stated.counts:
             return None
         frames = sorted({int(frame) for frame in dense if self.depth.has(int(frame))})
         if not frames:
             return None
         stated = self.depth.stated
-        z = np.stack([self.depth.read(frame) for frame in frames])
-        sigma = np.where(np.isnan(z), np.float32("nan"), np.float32(stated.relative_sigma))
+        z, spread = closed(np.stack([self.depth.read(frame) for frame in frames]))
+        sigma = np.hypot(np.float32(stated.relative_sigma), spread)
         if not stated.registered:
             z, spread = widened(z, stated, self.camera, clip.width_px)
             sigma = np.hypot(sigma, spread)

@@ -40,7 +40,7 @@ class GroundTruth(WeightFreeExpert):
     What the images contradict is left out. Depth and objects are those of frames in which they contradict nothing.
     """
 
-    name, version = "ground_truth", "3"
+    name, version = "ground_truth", "4"
     needs: frozenset[str] = frozenset()
     options = frozenset({"max_keyframes"})
     """Depth and objects are those of at most so many frames, evenly spread."""

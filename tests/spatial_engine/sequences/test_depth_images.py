@@ -1,8 +1,9 @@
-"""Depth that lies beside the colour pixels: its σ takes in what is near, and a camera of its own is accounted for."""
+"""Gaps in depth are closed within a surface only. Depth that lies beside the colour pixels: its σ takes in what is near,
+and a camera of its own is accounted for."""
 
 import numpy as np
 
-from spatial_engine.sequences.depth_images import widened
+from spatial_engine.sequences.depth_images import closed, widened
 from spatial_engine.sequences.manifest import Camera, DepthImages
 
 STATED = DepthImages(images="*.png", unit_m=0.001, registered=False, off_px=6.0)
@@ -37,3 +38,26 @@ def test_a_depth_camera_of_its_own_sees_other_directions() -> None:
     z, _ = widened(step(), DepthImages(**{**vars(STATED), "camera": own, "off_px": 1.0}), CAMERA, 80)
     assert np.isnan(z[0, 15, 5]) and np.isnan(z[0, 2, 20])
     assert (z[0, 15, 16], z[0, 15, 23]) == (2.0, 4.0)
+
+
+def test_gaps_within_a_surface_are_closed() -> None:
+    """The mean of their surroundings; what was known stays as it was."""
+    floor = np.repeat(np.linspace(2.0, 2.4, 30, dtype=np.float32)[None, :, None], 40, axis=2)
+    holes = floor.copy()
+    holes[0, ::4, :] = holes[0, :, ::4] = np.nan  # lines, as resampling leaves them
+    z, spread = closed(holes)
+    known = np.isfinite(holes)
+    assert np.array_equal(z[known], holes[known]) and not spread[known].any()
+    inner = np.s_[0, 2:-2, 2:-2]
+    assert np.allclose(z[inner], floor[inner], rtol=0.01)
+    assert (spread[inner][~known[inner]] > 0).all() and spread[inner].max() < 0.02
+
+
+def test_wide_gaps_and_gaps_between_surfaces_stay() -> None:
+    holes = step()
+    holes[0, 10:20, 5:12] = np.nan
+    holes[0, :, 20] = np.nan  # between near and far
+    z, _ = closed(holes)
+    assert np.isnan(z[0, 12:18, 7:10]).all()
+    assert np.isnan(z[0, :, 20]).all()
+    assert np.isnan(closed(np.full((1, 9, 9), np.nan, dtype=np.float32))[0]).all()
