@@ -1,14 +1,16 @@
 """The whole path: footage into signals, signals into a data set, a data set into pictures and other formats."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
 
 from spatial_engine.annotation.annotate_all import annotate_all, on_every_gpu, prepared
 from spatial_engine.annotation.fetching import is_url, local_footage
-from spatial_engine.annotation.opening import find, keep_sequences, open_all, scene_name
+from spatial_engine.annotation.opening import find, forget_gone, keep_sequences, open_all, scene_name
 from spatial_engine.annotation.overview import Plan, overview
+from spatial_engine.annotation.unchanged import Unchanged, known_footage
 from spatial_engine.annotation.users_detections import find_detections, with_expert
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.asking import AskClip, all_filed, ask_all
@@ -21,9 +23,11 @@ from spatial_engine.dataset.target import Target
 from spatial_engine.dataset.writing import balanced_drafts, draw_shard, write_drafts
 from spatial_engine.errors import UsageError, interruptible
 from spatial_engine.monitoring.monitor import monitored
-from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, Shard, StrPath, chosen
+from spatial_engine.options import AnnotateOptions, GenerateOptions, OpenOptions, RunOptions, Shard, StrPath, chosen
 from spatial_engine.progress import Progress, Silent
 from spatial_engine.sequences import Sequence, truth_at
+from spatial_engine.sources.clip_options import clip_options
+from spatial_engine.store.finished import finished_footage
 from spatial_engine.store.store import Store, create_store, open_store
 
 
@@ -59,7 +63,8 @@ def annotate(
         sequences: tuple[Sequence, ...] = ()
         if options.truth:
             sequences, options = truth_at(place, options)
-        found = None if sequences else find(place, options, progress)
+        former = finished_footage(Store(store))
+        found = None if sequences else find(place, options, progress, known_footage(former))
         detections = find_detections(found.taken if found else [one.clip for one in sequences], options)
         options = with_expert(detections, options, progress)
         task = prepared(store, options, progress)
@@ -68,9 +73,22 @@ def annotate(
         with interruptible():
             if found is None:
                 clips = keep_sequences([one for one in sequences if share.holds(scene_name(one))], place, target)
+                annotate_all(detections.attached(clips, progress), task, target, options, progress)
             else:
-                clips = open_all(found, place, target, options, share, progress)
-            annotate_all(detections.attached(clips, progress), task, target, options, progress)
+                opening = chosen(OpenOptions, options)
+                unchanged = Unchanged(
+                    former=former,
+                    task=task,
+                    options=opening,
+                    clip_options=clip_options(place, opening),
+                    apart=detections.paths,
+                )
+                own = replace(found, taken=tuple(one for one in found.taken if share.holds(one.name)))
+                opened = open_all(own, place, target, options, progress, unchanged.among(own.taken))
+                forget_gone(found, place, target)
+                clips = detections.attached(opened.clips, progress)
+                done = annotate_all(clips, task, target, options, progress, opened.unchanged)
+                unchanged.note(opened.ids, done)
         return target
 
 

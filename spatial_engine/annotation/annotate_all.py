@@ -9,7 +9,7 @@ from pathlib import Path
 from experts.clip import Clip
 from experts.expert import Expert, needs_weights
 from experts.runtime.per_image import PerImageExpert
-from spatial_engine.annotation.annotation import AnnotateClips, AnnotatedClip
+from spatial_engine.annotation.annotation import ALREADY_DONE, AnnotateClips, AnnotatedClip
 from spatial_engine.annotation.executor import Crashed, Executor, run
 from spatial_engine.annotation.executors import executor_of
 from spatial_engine.annotation.forecast import Forecast
@@ -20,6 +20,7 @@ from spatial_engine.annotation.workbench import check_able, check_sendable, gpu_
 from spatial_engine.errors import BusyError, SpatialEngineError
 from spatial_engine.options import AnnotateOptions, ExpertOptions, ModelOptions, StrPath, chosen
 from spatial_engine.progress import Progress, counted
+from spatial_engine.store.finished import FinishedClip
 from spatial_engine.store.ledger import Ledger
 from spatial_engine.store.store import Store
 
@@ -57,48 +58,59 @@ def on_every_gpu(options: AnnotateOptions, experts: Sequence[Expert], progress: 
 
 
 def annotate_all(
-    clips: Sequence[Clip], task: AnnotateClips, store: Store, options: AnnotateOptions, progress: Progress
-) -> None:
-    """Computes the missing signals of all clips, and frees loaded models. Raises `SetupError` if no expert can run."""
+    clips: Sequence[Clip],
+    task: AnnotateClips,
+    store: Store,
+    options: AnnotateOptions,
+    progress: Progress,
+    unchanged: Sequence[FinishedClip] = (),
+) -> dict[str, FinishedClip]:
+    """Computes the missing signals of all clips, and frees loaded models. Returns those whose signals are now on file,
+    by id. `unchanged`: other clips, of which nothing is missing. Raises `SetupError` if no expert can run."""
     if options.retry_failed:
         for clip in clips:
             with suppress(BusyError), store.one_writer(clip.id):  # another process already works on a busy clip
                 store.write_failures(clip.id, {})
     try:
         models = options.device != "cpu" and any(needs_weights(expert) for expert in task.experts)
-        _annotate(clips, task, store, executor_of(options, models=models), options.workers, progress)
+        return _annotate(clips, unchanged, task, store, executor_of(options, models=models), options.workers, progress)
     finally:
         task.close()
 
 
 def _annotate(
     clips: Sequence[Clip],
+    unchanged: Sequence[FinishedClip],
     task: AnnotateClips,
     store: Store,
     execute: Executor,
     workers: int,
     progress: Progress,
-) -> None:
+) -> dict[str, FinishedClip]:
     """Computes missing signals. If a process crashes, only the expert at work fails; the other experts of the clip go
     on. Clips that another process writes come last, so two processes can share the work on one store."""
     task.wait = False
-    progress.begin("annotating", len(clips))
+    progress.begin("annotating", len(clips) + len(unchanged))
+    for known in unchanged:
+        progress.step(known.name, ALREADY_DONE)
     ledger = Ledger.open(store)
     on_file = {clip.id: done for clip in clips if (done := task.on_file(clip))}
     ledger.write(entry for done in on_file.values() for entry in done.entries)
+    finished: dict[str, FinishedClip] = {}
     for clip in (clip for clip in clips if clip.id in on_file):
         progress.step(clip.name, on_file[clip.id].outcome)
+        finished |= _finished(clip, on_file[clip.id])
     clips = [clip for clip in clips if clip.id not in on_file]
     due = {clip.id: experts for clip in clips if (experts := task.due(clip))}
     missing = [clip for clip in clips if clip.id in due]
     if missing:
         check_able(task.experts, task.model_options)
-    forecast = Forecast(measured_calls(store, ledger))
+    forecast = Forecast(measured_calls(store, ledger) if missing else ())
     watcher = Watcher(missing, due, task.experts, forecast, workers, progress)
     task.stages = watcher.stages
     present: list[tuple[Clip, ...]] = [(clip,) for clip in clips if clip.id not in due]
-    complete, waiting = len(on_file), _groups(missing, task, workers)
-    kept = total = sum(len(done.entries) for done in on_file.values())
+    complete, waiting = len(on_file) + len(unchanged), _groups(missing, task, workers)
+    kept = total = sum(len(done.entries) for done in on_file.values()) + sum(known.signals for known in unchanged)
     # no process needs to start for those that are present
     results: Iterable[_Annotated] = chain(run(task, present, 0), execute(task, waiting, workers, watcher))
     while True:
@@ -117,6 +129,7 @@ def _annotate(
                 complete += not done.computed
                 kept += sum(entry.seconds is None for entry in done.entries)
                 total += len(done.entries)
+                finished |= _finished(clip, done)
                 watcher.finish(clip, done)
                 for entry in {entry.expert: entry for entry in done.entries if entry.seconds is not None}.values():
                     progress.part(clip.name, entry.expert, f"{entry.state} {entry.reason}".strip(), entry.seconds or 0)
@@ -130,10 +143,16 @@ def _annotate(
         task.wait |= bool(busy)
         waiting = [(clip,) for clip in [*(clip for clip, _ in suspects), *busy]]  # from now on clip by clip
         results = execute(task, waiting, workers, watcher)
-    progress.say(
-        f"{counted(len(clips) + len(on_file), 'clip')}: {complete} complete before this run; {kept} of {total} signals "
-        "kept from earlier runs"
-    )
+    every = counted(len(clips) + len(on_file) + len(unchanged), "clip")
+    progress.say(f"{every}: {complete} complete before this run; {kept} of {total} signals kept from earlier runs")
+    return finished
+
+
+def _finished(clip: Clip, done: AnnotatedClip) -> dict[str, FinishedClip]:
+    """What the next run may know of a clip, by its id; nothing where something is to be done again."""
+    if not done.is_finished:
+        return {}
+    return {clip.id: FinishedClip(name=clip.name, signals=len(done.entries), files=done.files)}
 
 
 def measured_calls(store: Store, ledger: Ledger) -> list[tuple[str, float, int]]:

@@ -25,11 +25,14 @@ from spatial_engine.annotation.workbench import Workbench
 from spatial_engine.errors import BusyError, disk_error
 from spatial_engine.options import ModelOptions
 from spatial_engine.sources import clip_to_json
+from spatial_engine.store.finished import state_of_clip
 from spatial_engine.store.ledger import Entry, entries_on_file
 from spatial_engine.store.run_key import declared_view
 from spatial_engine.store.store import ClipRecord, Failure, Store
 from spatial_engine.store.write_behind import WriteBehind
 
+ALREADY_DONE = "already done"
+"""The outcome of a clip whose signals existed."""
 _TOO_BIG = "take a smaller --max-side, or --dtype float16"
 
 
@@ -45,6 +48,8 @@ class AnnotatedClip:
     """Experts that this machine cannot run."""
     busy: str = ""
     """The other process that writes this clip, if the clip was skipped for that; else ""."""
+    files: str = ""
+    """State of the clip's files in the store; empty if it was skipped."""
 
     @property
     def outcome(self) -> str:
@@ -54,7 +59,12 @@ class AnnotatedClip:
             return "; ".join(f"{expert} failed: {reason}" for expert, reason in sorted(failed))
         if self.lacking:
             return f"done without {', '.join(self.lacking)}"
-        return "done" if self.computed else "already done"
+        return "done" if self.computed else ALREADY_DONE
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether all signals are on file, and no expert failed."""
+        return bool(self.files) and all(entry.state != "failed" for entry in self.entries)
 
 
 @dataclass(kw_only=True)
@@ -102,6 +112,7 @@ class AnnotateClips:
     def on_file(self, clip: Clip) -> AnnotatedClip | None:
         """The result for a clip whose present signals are all on file; None where something is to be done."""
         store = Store(self.store_path)
+        files = state_of_clip(store, clip.id)  # before they are compared with their checksums
         one = ClipWork(clip=clip, failures=store.failures(clip.id))
         if any(failure.setup for failure in one.failures.values()):
             return None
@@ -109,7 +120,7 @@ class AnnotateClips:
             return None
         if not store.has_record(clip.id, ClipRecord(clip=clip_to_json(clip), signals=one.keys)):
             return None
-        return AnnotatedClip(entries=self._entries(store, one), computed=0)
+        return AnnotatedClip(entries=self._entries(store, one), computed=0, files=files)
 
     def due(self, clip: Clip) -> list[Expert]:
         """The experts that must run, including those that could not run on this machine before."""
@@ -255,7 +266,12 @@ class AnnotateClips:
         present = {key: failure for key, failure in one.failures.items() if key in one.keys.values()}
         store.write_failures(clip_id, present)
         lacking = sorted({failure.expert for failure in present.values() if failure.setup})
-        return AnnotatedClip(entries=self._entries(store, one), computed=len(one.seconds), lacking=tuple(lacking))
+        return AnnotatedClip(
+            entries=self._entries(store, one),
+            computed=len(one.seconds),
+            lacking=tuple(lacking),
+            files=state_of_clip(store, clip_id),
+        )
 
     def _entries(self, store: Store, one: ClipWork) -> tuple[Entry, ...]:
         """The rows of a clip's current signals, with the seconds of this run."""

@@ -1,7 +1,8 @@
 """Finds the user's own detections beside the footage, and states them to the clips for the expert "detections"."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +118,9 @@ def find_detections(footage: Iterable[Footage | Clip], options: AnnotateOptions)
             f"--detections {given}: there is no such file", "give a file, or a folder with a file per clip"
         )
     paths, lines, known = dict[str, Path](), [], set[str]()
+    names_in = cache(_names_in)
     for place, source in sources.items():
-        path = _beside(source) if given is None else _within(given, source)
+        path = _beside(source, names_in) if given is None else _within(given, source)
         if path is None:
             continue
         try:
@@ -170,17 +172,29 @@ def _changes(named: Sequence[Any]) -> bool:
     return all(isinstance(word, str) and word[:1] in ("+", "-") for word in named)
 
 
-def _beside(source: Source) -> Path | None:
+def _names_in(folder: Path) -> tuple[frozenset[str], int]:
+    """Of all files and folders in a folder, and the number of videos among them."""
+    entries = [*folder.iterdir()]
+    return frozenset(one.name for one in entries), sum(one.suffix.lower() in VIDEO_ENDINGS for one in entries)
+
+
+def _beside(source: Source, names_in: Callable[[Path], tuple[frozenset[str], int]]) -> Path | None:
     """The detections beside a video or in a folder of pictures."""
     first, folder = source.files[0], source.files[0].parent
+    names, videos = names_in(folder)
     if source.is_video:
-        videos = [one for one in folder.iterdir() if one.suffix.lower() in VIDEO_ENDINGS]
-        own = [folder / f"{first.stem}{ending}" for ending in (".detections.json", ".json", ".detections")]
-        shared = [folder / "detections.json", folder / "detections"] if len(videos) == 1 else []
-        return next((one for one in [*own, *shared] if one.exists()), None)
-    inside = [folder / "detections.json", folder / "detections", folder.with_name(f"{folder.name}.detections.json")]
-    labelled = [folder] if any(file.with_suffix(".json").is_file() for file in source.files) else []
-    return next((one for one in [*inside, *labelled] if one.exists()), None)
+        own = [f"{first.stem}{ending}" for ending in (".detections.json", ".json", ".detections")]
+        shared = ["detections.json", "detections"] if videos == 1 else []
+        return next((folder / name for name in [*own, *shared] if name in names), None)
+    if inside := [name for name in ("detections.json", "detections") if name in names]:
+        return folder / inside[0]
+    above = folder.with_name(f"{folder.name}.detections.json")
+    if above.name in names_in(folder.parent)[0]:
+        return above
+    labelled = any(name.endswith(".json") for name in names) and any(
+        f"{one.stem}.json" in names for one in source.files
+    )
+    return folder if labelled else None
 
 
 def _within(given: Path, source: Source) -> Path:

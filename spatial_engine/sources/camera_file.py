@@ -22,7 +22,7 @@ def camera_of(
     if numbers is not None:
         fx, fy, cx, cy = numbers
         return _checked({"fx": fx, "fy": fy, "cx": cx, "cy": cy}, width_px, height_px, "--intrinsics")
-    file = _file_beside(footage)
+    file = file_beside(footage)
     if not file.is_file():
         return None
     try:
@@ -32,7 +32,8 @@ def camera_of(
     return _checked(stated, width_px, height_px, file.name)
 
 
-def _file_beside(footage: Footage) -> Path:
+def file_beside(footage: Footage) -> Path:
+    """Where the camera of a piece of footage is stated, if it is."""
     if isinstance(footage, VideoFile):
         return footage.path.with_name(f"{footage.path.stem}.intrinsics.json")
     return footage.paths[0].with_name("intrinsics.json")

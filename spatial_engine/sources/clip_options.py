@@ -38,6 +38,8 @@ class ClipOptions:
         """Footage under the name that the file gives it, and its options: the file's word before the command's.
         Raises `UsageError`."""
         own = self.of(footage)
+        if not own and type(options) is OpenOptions:
+            return footage, options
         name = own.pop("name", footage.name)
         return replace(footage, name=name), chosen(OpenOptions, options, own)
 
@@ -53,7 +55,7 @@ class ClipOptions:
             if "name" in entry and len(found) > 1:
                 several = ", ".join(footage.name for footage in found[:10])
                 raise UsageError(f"{self.path}: {pattern!r} gives one name to {several}", "name each by its own entry")
-        for footage in taken:
+        for footage in taken if self.entries else ():
             try:
                 self.apply(footage, OpenOptions())
             except UsageError as error:

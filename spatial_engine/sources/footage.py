@@ -1,6 +1,9 @@
 """Pieces of footage on the user's disk, before they are opened."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from os import stat_result
 from pathlib import Path
 
 from spatial_engine.errors import SpatialEngineError
@@ -18,6 +21,8 @@ class VideoFile:
     """The file."""
     name: str
     """Path below the folder that the user named, with forward slashes."""
+    state: str = field(default="", compare=False)
+    """`state_of` its file when it was found."""
 
     @property
     def place(self) -> str:
@@ -37,6 +42,8 @@ class ImageFolder:
     """Upright width of every image."""
     height_px: int
     """Upright height of every image."""
+    state: str = field(default="", compare=False)
+    """`state_of` its files when they were found."""
 
     @property
     def place(self) -> str:
@@ -45,6 +52,12 @@ class ImageFolder:
 
 
 Footage = VideoFile | ImageFolder
+
+
+def state_of(files: Iterable[tuple[str, stat_result]]) -> str:
+    """16 hex digits that change when a file is changed, renamed, added or removed. Reads no file."""
+    stated = (f"{name}\0{stat.st_size} {stat.st_mtime_ns}\0" for name, stat in files)
+    return sha256("".join(stated).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)

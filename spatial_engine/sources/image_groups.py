@@ -32,7 +32,7 @@ class ImageHeader:
     mode: str
 
 
-def natural_key(path: Path) -> tuple[tuple[int, int, str], ...]:
+def natural_key(path: Path | str) -> tuple[tuple[int, int, str], ...]:
     """Sorts "2" before "10", and text without regard to case."""
     parts = re.split(r"(\d+)", str(path))
     return tuple((0, int(p), p) if p.isdecimal() else (1, 0, p.casefold()) for p in parts if p)

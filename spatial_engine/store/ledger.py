@@ -42,7 +42,7 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with closing(self._connect()) as db:
+        with closing(self.connect(self.path)) as db:
             db.execute(_TABLE)
 
     @classmethod
@@ -78,7 +78,7 @@ class Ledger:
 
     def check(self) -> None:
         """Raises `sqlite3.DatabaseError` if the file is damaged."""
-        with closing(self._connect()) as db:
+        with closing(self.connect(self.path)) as db:
             found = [row[0] for row in db.execute("PRAGMA quick_check(1)")]
         if found != ["ok"]:
             raise sqlite3.DatabaseError(found[0])
@@ -91,13 +91,13 @@ class Ledger:
         keep = f"seconds = COALESCE(excluded.seconds, {old})"
         changes = ", ".join(f"{name} = excluded.{name}" for name in names[2:-1])
         sql = f"INSERT INTO runs ({', '.join(names)}) VALUES ({marks}) ON CONFLICT DO UPDATE SET {keep}, {changes}"
-        with closing(self._connect()) as db, db:
+        with closing(self.connect(self.path)) as db, db:
             db.executemany(sql, [astuple(entry) for entry in entries])
 
     def entries(self) -> list[Entry]:
         """All entries, by clip and signal."""
         names = [field.name for field in fields(Entry)]
-        with closing(self._connect()) as db:
+        with closing(self.connect(self.path)) as db:
             rows = db.execute(f"SELECT {', '.join(names)} FROM runs ORDER BY clip, signal").fetchall()
         return [Entry(**dict(zip(names, row, strict=True))) for row in rows]
 
@@ -106,18 +106,20 @@ class Ledger:
         done = "SELECT * FROM runs WHERE seconds IS NOT NULL AND state = 'done'"
         calls = f"SELECT clip, expert, MAX(seconds) AS seconds FROM ({done}) GROUP BY clip, expert"
         sql = f"SELECT expert, AVG(seconds) FROM ({calls}) GROUP BY expert"
-        with closing(self._connect()) as db:
+        with closing(self.connect(self.path)) as db:
             return dict(db.execute(sql).fetchall())
 
     def calls(self) -> dict[str, tuple[int, float]]:
         """Measured calls of each expert and their seconds in all, whatever came of them."""
         calls = "SELECT clip, expert, MAX(seconds) AS seconds FROM runs WHERE seconds IS NOT NULL GROUP BY clip, expert"
-        with closing(self._connect()) as db:
+        with closing(self.connect(self.path)) as db:
             rows = db.execute(f"SELECT expert, COUNT(*), SUM(seconds) FROM ({calls}) GROUP BY expert ORDER BY expert")
             return {expert: (count, seconds) for expert, count, seconds in rows}
 
-    def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self.path, timeout=_PATIENCE_S)
+    @staticmethod
+    def connect(path: Path) -> sqlite3.Connection:
+        """The database of a ledger, opened."""
+        db = sqlite3.connect(path, timeout=_PATIENCE_S)
         db.text_factory = lambda text: text.decode("utf-8", "replace")
         db.execute("PRAGMA synchronous=NORMAL")
         return db

@@ -16,7 +16,7 @@ Files appear whole or not at all. Several processes may read and write at once; 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,7 +136,7 @@ class Store:
 
     def write(self, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
         """Files a signal under its key. Call it in `one_writer` where other processes may write to this store."""
-        file = self._folder(clip_id) / file_name(name, key, value)
+        file = self.clip_folder(clip_id) / file_name(name, key, value)
         if (former := self._signal_file(clip_id, name, key)) not in (None, file):
             former.unlink()
         write_signal(file, value)
@@ -145,7 +145,7 @@ class Store:
     @contextmanager
     def one_writer(self, clip_id: str, *, wait: bool = False) -> Iterator[None]:
         """Holds a clip against all other writers while the block runs. Raises `BusyError` unless it is to wait."""
-        with one_writer(self._folder(clip_id), wait=wait):
+        with one_writer(self.clip_folder(clip_id), wait=wait):
             yield
 
     def read(self, clip_id: str, name: str, key: str) -> Signal | NoEstimate:
@@ -170,7 +170,7 @@ class Store:
     def failures(self, clip_id: str) -> dict[str, Failure]:
         """Failed expert runs by key, former settings included. None where the file is damaged: they are tried again."""
         try:
-            entries = read_json(self._folder(clip_id) / "failed.json")
+            entries = read_json(self.clip_folder(clip_id) / "failed.json")
             return {key: Failure(**entry | {"signals": tuple(entry["signals"])}) for key, entry in entries.items()}
         except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
             return {}
@@ -182,7 +182,7 @@ class Store:
 
     def write_failures(self, clip_id: str, failures: Mapping[str, Failure]) -> None:
         """Replaces the clip's failures."""
-        file = self._folder(clip_id) / "failed.json"
+        file = self.clip_folder(clip_id) / "failed.json"
         if failures:
             entries = {key: vars(failure) | {"signals": list(failure.signals)} for key, failure in failures.items()}
             write_json(file, entries)
@@ -195,6 +195,11 @@ class Store:
         """Every file or folder of footage that was opened into this store, by path."""
         records = [self.footage_of(file) for file in sorted((self.path / "footage").glob("*.json"))]
         return sorted(records, key=lambda record: record.path)
+
+    def footage_but(self, places: Collection[str]) -> list[FootageRecord]:
+        """The same without the footage at these places, whose records are not read."""
+        known = {self.footage_file(place).name for place in places}
+        return [self.footage_of(file) for file in (self.path / "footage").glob("*.json") if file.name not in known]
 
     def footage_of(self, file: Path) -> FootageRecord:
         """The content of one file in `footage`. Raises `StoreError` on damage."""
@@ -214,11 +219,11 @@ class Store:
 
     def write_footage(self, record: FootageRecord) -> None:
         """Replaces what is known of one file or folder of footage."""
-        write_json(self._footage_file(record.path), vars(record) | {"clips": list(record.clips)})
+        write_json(self.footage_file(record.path), vars(record) | {"clips": list(record.clips)})
 
     def forget_footage(self, path: str) -> None:
         """Its clips no longer count; their signals stay on file."""
-        self._footage_file(path).unlink(missing_ok=True)
+        self.footage_file(path).unlink(missing_ok=True)
 
     # the cache of `spatial_engine.sources`
 
@@ -235,13 +240,15 @@ class Store:
         with suppress(OSError):
             write_json(self.path / "cache" / f"{_digest(key)}.json", value)
 
-    def _folder(self, clip_id: str) -> Path:
+    def clip_folder(self, clip_id: str) -> Path:
+        """Where the files of a clip lie."""
         return self.path / "clips" / clip_id
 
     def _clip_file(self, clip_id: str) -> Path:
-        return self._folder(clip_id) / "clip.json"
+        return self.clip_folder(clip_id) / "clip.json"
 
-    def _footage_file(self, path: str) -> Path:
+    def footage_file(self, path: str) -> Path:
+        """Where the record of one file or folder of footage lies."""
         return self.path / "footage" / f"{_digest(path)}.json"
 
     def _whole(self, file: Path) -> Any:
@@ -256,7 +263,7 @@ class Store:
         return StoreError(f"{place} is damaged", f"spatial-engine store repair {self.path}; then run annotate again")
 
     def _signal_file(self, clip_id: str, name: str, key: str) -> Path | None:
-        candidates = (self._folder(clip_id) / f"{name}.{key}.{ending}" for ending in ("zarr.zip", "json"))
+        candidates = (self.clip_folder(clip_id) / f"{name}.{key}.{ending}" for ending in ("zarr.zip", "json"))
         return next((file for file in candidates if file.is_file()), None)
 
 
