@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
@@ -76,16 +76,17 @@ def rooms(folder: Path) -> Store:
     return store
 
 
-def copies(of: Store, path: Path, count: int) -> Store:
-    """A store with that many clips, whose signals are hard links."""
+def copies(of: Store, path: Path, count: int, signals: Sequence[str] = ()) -> Store:
+    """A store with that many clips, whose signals are hard links: these, or all."""
     store, known = create_store(path), of.clip_ids()
     ids = [sha256(str(k).encode()).hexdigest()[:16] for k in range(count)]
     for k, id in enumerate(ids):
         source = of.path / "clips" / known[k % len(known)]
         record = of.record(source.name)
-        store.write_record(id, replace(record, clip=record.clip | {"id": id}))
-        for file in source.glob("*.zarr.zip"):
-            place_file(file, path / "clips" / id / file.name)
+        keys = {name: key for name, key in record.signals.items() if name in signals or not signals}
+        store.write_record(id, replace(record, clip=record.clip | {"id": id}, signals=keys))
+        for name, key in keys.items():
+            place_file(source / f"{name}.{key}.zarr.zip", path / "clips" / id / f"{name}.{key}.zarr.zip")
     store.write_footage(FootageRecord(path="rooms", name="rooms", clips=tuple(ids)))
     return store
 

@@ -6,14 +6,13 @@ of opening every clip. Whatever differs from it is looked at in full; a store wi
 
 import json
 import os
-import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 
 from spatial_engine.sources.footage import state_of
-from spatial_engine.store.ledger import Ledger
+from spatial_engine.store.ledger import DAMAGED, Ledger
 from spatial_engine.store.store import Store
 
 _TABLE = "CREATE TABLE IF NOT EXISTS finished (place TEXT PRIMARY KEY, content TEXT, sha256 TEXT)"
@@ -53,7 +52,7 @@ def finished_footage(store: Store) -> dict[str, FinishedFootage]:
     path = store.path / "ledger.sqlite"
     if not path.is_file():
         return {}
-    with suppress(sqlite3.DatabaseError), closing(Ledger.connect(path)) as db:
+    with suppress(*DAMAGED), closing(Ledger.connect(path)) as db:
         rows = db.execute("SELECT place, content, sha256 FROM finished").fetchall()
         return {place: _read(content) for place, content, digest in rows if digest == _sha256(place, content)}
     return {}

@@ -14,6 +14,8 @@ State = Literal["done", "no_estimate", "failed"]
 _TABLE = """CREATE TABLE IF NOT EXISTS runs (
     clip TEXT, signal TEXT, key TEXT, expert TEXT, state TEXT, reason TEXT, seconds REAL, PRIMARY KEY (clip, signal)
 )"""
+DAMAGED = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What sqlite3 raises for a damaged file: its messages quote names that may be no text."""
 _PATIENCE_S = 30.0  # how long a writer waits for another process's transaction
 
 
@@ -57,7 +59,7 @@ class Ledger:
             return ledger
         except sqlite3.OperationalError:
             raise  # busy, or a full disk: no reason to throw it away
-        except sqlite3.DatabaseError:
+        except DAMAGED:
             path.unlink(missing_ok=True)
             return cls.rebuild(store)
 

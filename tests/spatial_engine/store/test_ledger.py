@@ -38,6 +38,13 @@ def test_a_damaged_ledger_is_made_again(store: Store) -> None:
     assert len(Ledger.open(store).entries()) == 2
 
 
+def test_a_damaged_name_in_the_ledger_is_damage(store: Store) -> None:
+    ledger = Ledger.open(store)
+    content = ledger.path.read_bytes()
+    ledger.path.write_bytes(content.replace(b"sqlite_autoindex_runs_1", b"sqlite_autoindex_ru\xees_1"))
+    assert len(Ledger.open(store).entries()) == 2
+
+
 def test_seconds_survive_runs_that_measured_none(store: Store) -> None:
     ledger = Ledger.open(store)
     entry = Entry(clip="d", signal="depth", key="k", expert="e", state="done", seconds=4.0)
