@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
-from zipfile import is_zipfile
+from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 
@@ -142,6 +142,9 @@ def _read_zarr(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
     if not is_zipfile(path):
         raise ValueError("it is cut off or overwritten")
+    with ZipFile(path) as parts:
+        for part in parts.infolist():
+            parts.open(part).close()  # compares its name with the directory's: zarr reads zeros for a chunk of no name
     with ZipStore(path, mode="r") as file:
         group = zarr.open_group(file, mode="r")
         return dict(group.attrs), {name: np.asarray(array[...]) for name, array in group.arrays()}

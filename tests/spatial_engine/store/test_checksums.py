@@ -4,11 +4,13 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
 from experts.signals import NoEstimate
 from spatial_engine.atomic_file import write_json
+from spatial_engine.errors import StoreError
 from spatial_engine.store import checksums
 from spatial_engine.store.store import Store
 from tests.spatial_engine.measured_store import measured_store
@@ -92,3 +94,13 @@ def test_names_never_leave_the_folder(tmp_path: Path) -> None:
     names = ["../../secret", "/etc/passwd", "..", "", "a/b", "gravity.k.json"]
     write_json(tmp_path / checksums.FILE, {name: {"bytes": 1} for name in names})
     assert set(checksums.checksums(tmp_path)) == {"gravity.k.json"}
+
+
+def test_a_chunk_under_another_name_is_damage(store: Store) -> None:
+    file = signal_file(store)
+    content = file.read_bytes()
+    name = next(part.filename for part in ZipFile(file).infolist() if "/c/" in part.filename).encode()
+    in_directory = content.rindex(name)
+    file.write_bytes(content[:in_directory] + name[:-1] + b"7" + content[in_directory + len(name) :])
+    with pytest.raises(StoreError, match="cannot be read"):
+        store.read(CLIP, "tracks", KEY)
