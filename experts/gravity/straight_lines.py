@@ -79,9 +79,12 @@ class StraightLinesSettings:
     max_relative_sigma: float = 0.12
     """Largest σ_f/f of an estimate."""
     user_sigmas: float = 2.0
-    """The user's focal length is contradicted if it differs by more than this many σ. Otherwise ..."""
+    """The user's focal length is contradicted if it differs by more than this many σ (true ones of five sets: at most
+    1.4), ..."""
+    confirming_sigmas: float = 1.0
+    """... and confirmed if it differs by at most this many, of ..."""
     confirming_sigma: float = 0.07
-    """... it is confirmed: by an estimate with at most this σ_f/f, which an error of 15 % would contradict. Then ..."""
+    """... at most this σ_f/f, so that an error of 15 % is not confirmed. Then ..."""
     user_relative_sigma: float = 0.005
     """... it has this σ_f/f."""
 
@@ -90,7 +93,7 @@ class StraightLinesExpert(WeightFreeExpert):
     """Expert "straight_lines": provides "calibration"."""
 
     name: ClassVar[str] = "straight_lines"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     provides: ClassVar[frozenset[str]] = frozenset({"calibration"})
     needs: ClassVar[frozenset[str]] = frozenset({"valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "intrinsics"})
@@ -124,10 +127,12 @@ class StraightLinesExpert(WeightFreeExpert):
         if isinstance(found, NoEstimate):
             return NoEstimate(reason=unconfirmed, detail=found.reason)
         stated = user.fx_px / max(user.width_px, user.height_px)
-        if abs(np.log(stated / found.focal)) > s.user_sigmas * found.relative_sigma:
+        differs = abs(np.log(stated / found.focal)) / found.relative_sigma
+        if differs > s.user_sigmas:
             return contradicted(found.focal / stated, "straight lines", found.relative_sigma)
-        if found.relative_sigma > s.confirming_sigma:
-            return NoEstimate(reason=unconfirmed, detail=f"their σ is {found.relative_sigma:.2f}")
+        if differs > s.confirming_sigmas or found.relative_sigma > s.confirming_sigma:
+            detail = f"they differ by {differs:.1f} σ of {found.relative_sigma:.2f}"
+            return NoEstimate(reason=unconfirmed, detail=detail)
         return Peak(focal=stated, relative_sigma=s.user_relative_sigma)
 
     def focal(self, clip: Clip, valid: Bool[np.ndarray, "h w"] | None) -> Peak | NoEstimate:
