@@ -4,7 +4,7 @@ networks."""
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +17,7 @@ from experts.checkpoints.weights import load_state
 from experts.expert import SetupProblem
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import Package
+from experts.runtime.transfer import Copy, fetched, sent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,14 +107,97 @@ def build_model(
     return model.to(placement.device)
 
 
-def predict(model: Any, pictures: Sequence[UInt8[np.ndarray, "h w 3"]], process_res: int) -> Any:
-    """Upstream's `Prediction` for pictures of one size.
+class DepthAnything3Network:
+    """Upstream's model for windows of several clips; see `experts.runtime.per_window.WindowNetwork`.
+
+    Upstream's `inference` takes one window, although its networks take several. Three of its steps use statistics of
+    all of them (the alignment with the metric depth, twice the filling of the sky): here, of each window alone.
+    """
+
+    def __init__(self, upstream: Any, device: str) -> None:
+        self.upstream, self.device = upstream, device
+        network = upstream.model
+        for part in (network, *(getattr(network, name, None) for name in ("da3", "da3_metric"))):
+            for step in _POOLING_STEPS:
+                if hasattr(part, step):
+                    setattr(part, step, _for_each_window(getattr(part, step)))
+
+    def prepared(self, window: Sequence[UInt8[np.ndarray, "h w 3"]], *, padded: bool) -> Copy:
+        """Starts copying a window to the device. Its pictures have the processed size."""
+        return sent(np.stack(window), self.device)
+
+    def infer(self, inputs: Sequence[Copy]) -> list[Any]:
+        """Upstream's output for each window."""
+        import torch
+
+        with torch.inference_mode():
+            pixels = torch.stack([window.on_device() for window in inputs])
+            images = pixels.permute(0, 1, 4, 2, 3).contiguous().float().div(255)
+            images = self.upstream.input_processor.NORMALIZE(images)
+            output = self.upstream(images, ref_view_strategy="middle", export_feat_layers=[])
+            return [
+                type(output)({name: _fetched(row[name]) for name in _OUTPUTS if name in row})
+                for row in _windows_of(output)
+            ]
+
+    def received(self, output: Any) -> Any:
+        """Upstream's `Prediction` of one window."""
+        arrived = {name: value.on_host() if isinstance(value, Copy) else value for name, value in output.items()}
+        return self.upstream.output_processor(type(output)(arrived))
+
+
+_POOLING_STEPS = ("_process_mono_sky_estimation", "_apply_depth_alignment", "_handle_sky_regions")
+_OUTPUTS = ("depth", "depth_conf", "extrinsics", "intrinsics", "sky", "is_metric", "scale_factor")
+
+
+def _for_each_window(step: Callable[..., Any]) -> Callable[..., Any]:
+    """The step of upstream, which takes one or two outputs and returns the first one changed, for each window alone.
 
     It is seeded, because upstream samples at random to compute quantiles.
     """
-    if (torch := sys.modules.get("torch")) is not None:
-        torch.manual_seed(_SEED)
-    return model.inference(list(pictures), ref_view_strategy="middle", process_res=process_res, export_kwargs={})
+
+    def steps(*outputs: Any) -> Any:
+        import torch
+
+        changed = []
+        for windows in zip(*(_windows_of(output) for output in outputs), strict=True):
+            torch.manual_seed(_SEED)
+            changed.append(step(*windows))
+        return changed[0] if len(changed) == 1 else _together(changed)
+
+    return steps
+
+
+def _windows_of(output: Any) -> list[Any]:
+    """The output of a batch as one of a batch of one for each window."""
+    import torch
+
+    def row(value: Any, number: int) -> Any:
+        if isinstance(value, torch.Tensor):
+            return value[number : number + 1]
+        return value[number] if isinstance(value, tuple) else value
+
+    count = len(output["depth"])
+    if count == 1:
+        return [output]
+    return [type(output)({name: row(value, n) for name, value in output.items()}) for n in range(count)]
+
+
+def _together(windows: Sequence[Any]) -> Any:
+    """The opposite of `_windows_of`. What is no tensor becomes a tuple of one value per window."""
+    import torch
+
+    def joined(values: tuple[Any, ...]) -> Any:
+        return torch.cat(values) if isinstance(values[0], torch.Tensor) else values
+
+    names = windows[0]
+    return type(names)({name: joined(tuple(window[name] for window in windows)) for name in names})
+
+
+def _fetched(value: Any) -> Any:
+    import torch
+
+    return fetched(value) if isinstance(value, torch.Tensor) else value
 
 
 def _config(api: Any, anyview: str | None, metric: str | None) -> Any:
@@ -140,10 +224,10 @@ def _placed(api: Any, placement: Placement) -> Any:
             self.config, self.model, self.device = config, api.create_object(config).eval(), None
             self.input_processor, self.output_processor = api.InputProcessor(), api.OutputProcessor()
 
-        def forward(self, image: Any, *inputs: Any) -> Any:
+        def forward(self, image: Any, *inputs: Any, **options: Any) -> Any:
             dtype = placement.torch_dtype
             with torch.inference_mode(), torch.autocast(image.device.type, dtype, enabled=dtype != torch.float32):
-                output = self.model(image, *inputs)
+                output = self.model(image, *inputs, **options)
             if "sky" in output:
                 output.sky = (output.sky >= _FILLED_SKY).float()
             return output

@@ -6,9 +6,10 @@ mirrors, moving objects (the views are assumed to show one static scene), rotati
 network alone does not detect sky.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,14 +19,15 @@ from jaxtyping import Bool, Float32, Int64
 from experts.clip import Clip, Picture
 from experts.depth.da3_prediction import DecodingSettings, decoded, metric_depth, processed_size
 from experts.depth.da3_signals import TrustSettings, signals_of
-from experts.depth.da3_upstream import DEFAULT_VARIANT, PACKAGES, VARIANTS, build_model, predict
+from experts.depth.da3_upstream import DEFAULT_VARIANT, PACKAGES, VARIANTS, DepthAnything3Network, build_model
 from experts.depth.depth_on_points import JoinSettings, in_unit_of
 from experts.expert import SetupProblem
 from experts.footage.decoding import DecodingError
 from experts.intrinsics import Intrinsics
 from experts.runtime.batching import ahead
 from experts.runtime.device import Placement, is_out_of_memory
-from experts.runtime.model_expert import ModelExpert, Package
+from experts.runtime.model_expert import Package
+from experts.runtime.per_window import NetworkCalls, PerWindowExpert
 from experts.runtime.windows import Chain, Joined, WindowSettings, fitting_size, rolling
 from experts.signals import (
     Calibration,
@@ -45,6 +47,8 @@ _OF_METRIC = ("calibration", "camera_path", "sparse_points")
 """Signals that give the metric network alone its focal length, and its depth the unit of a path."""
 Maps = tuple[Float32[np.ndarray, "n h w"], Float32[np.ndarray, "n h w"]]
 """Depth and its relative σ."""
+Predictions = Callable[..., Iterator[tuple[Int64[np.ndarray, "m"], Any]]]
+"""From frames and the overlap of windows to (rows of the frames, upstream's prediction or `NoEstimate`) per window."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,14 +72,14 @@ class DepthAnything3Settings:
     trust: TrustSettings = field(default_factory=TrustSettings)
 
 
-class DepthAnything3Expert(ModelExpert):
+class DepthAnything3Expert(PerWindowExpert):
     """Expert "depth_anything_3": camera path and depth; variant "metric": depth.
 
     It provides no "calibration": its focal length is part of its path, and is compared with those of other experts.
     """
 
     name: ClassVar[str] = "depth_anything_3"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     variants: ClassVar[tuple[str, ...]] = tuple(VARIANTS)
     needs: ClassVar[frozenset[str]] = frozenset()
     options: ClassVar[frozenset[str]] = frozenset({"intrinsics", "times_s"})
@@ -90,43 +94,55 @@ class DepthAnything3Expert(ModelExpert):
         self.provides = frozenset({"depth"} if alone else {"camera_path", "depth"})
         self.may_use = frozenset({"valid_area", *(_OF_METRIC if alone else ())})
 
-    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
+    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> DepthAnything3Network:
         """Upstream's model; see `ModelExpert.build`."""
         branches = None if files is None else [(branch, files[name]) for name, branch in self.networks.weights]
-        return build_model(self.networks.anyview, self.networks.metric, branches, placement)
+        upstream = build_model(self.networks.anyview, self.networks.metric, branches, placement)
+        return DepthAnything3Network(upstream, placement.device)
 
-    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
+    @property
+    def batch_frames(self) -> int:
+        """See `PerWindowExpert`."""
+        return self.settings.windows.batch_frames
+
+    def process(self, clip: Clip, signals: Signals, calls: NetworkCalls) -> Mapping[str, Signal | NoEstimate]:
         """One entry per name in `provides`; `NoEstimate` where the prediction is inconsistent."""
         frames = self._frames(clip)
         if not len(frames):
             return self._all(NoEstimate(reason="no frames"))
-        valid = self._valid(clip, signals)
+        valid, predictions = self._valid(clip, signals), partial(self._predictions, clip, calls)
         if self.networks.anyview is None:
-            return {"depth": self._depth_alone(clip, frames, valid, signals)}
-        joined = self._joined(clip, frames, valid)
+            return {"depth": self._depth_alone(clip, frames, valid, signals, predictions)}
+        joined = self._joined(frames, valid, predictions)
         if isinstance(joined, NoEstimate):
             return self._all(joined)
         metric = self.networks.metric is not None
         return signals_of(joined, clip, frames, metric, self.settings.trust, self.provenance())
 
     def _depth_alone(
-        self, clip: Clip, frames: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"], signals: Signals
-    ) -> Depth | NoEstimate:
-        """Depth of the metric network: in metres, or in the unit of a path that translates without metres."""
-        path, points = signals.get("camera_path"), signals.get("sparse_points")
-        if not isinstance(path, CameraPath) or path.motion != "general" or path.scale.kind != "relative":
-            return self._metric_depth(clip, frames, valid, self._known_camera(clip, signals))
-        if not isinstance(points, SparsePoints) or not len(points.observation_frame):
-            return NoEstimate(reason="depth and camera path have no points in common", detail="the path has none")
-        depth = self._metric_depth(clip, np.unique(points.observation_frame), valid, self._known_camera(clip, signals))
-        return in_unit_of(path, depth, points, self.settings.join) if isinstance(depth, Depth) else depth
-
-    def _metric_depth(
         self,
         clip: Clip,
         frames: Int64[np.ndarray, "n"],
         valid: Bool[np.ndarray, "h w"],
+        signals: Signals,
+        predictions: Predictions,
+    ) -> Depth | NoEstimate:
+        """Depth of the metric network: in metres, or in the unit of a path that translates without metres."""
+        path, points = signals.get("camera_path"), signals.get("sparse_points")
+        camera = self._known_camera(clip, signals)
+        if not isinstance(path, CameraPath) or path.motion != "general" or path.scale.kind != "relative":
+            return self._metric_depth(frames, valid, camera, predictions)
+        if not isinstance(points, SparsePoints) or not len(points.observation_frame):
+            return NoEstimate(reason="depth and camera path have no points in common", detail="the path has none")
+        depth = self._metric_depth(np.unique(points.observation_frame), valid, camera, predictions)
+        return in_unit_of(path, depth, points, self.settings.join) if isinstance(depth, Depth) else depth
+
+    def _metric_depth(
+        self,
+        frames: Int64[np.ndarray, "n"],
+        valid: Bool[np.ndarray, "h w"],
         camera: tuple[Intrinsics, float, str] | None,
+        predictions: Predictions,
     ) -> Depth | NoEstimate:
         """Depth of evenly spaced frames, each on its own, in metres by a known focal length."""
         s = self.settings
@@ -135,7 +151,7 @@ class DepthAnything3Expert(ModelExpert):
             remedy = "give --intrinsics, or use variant base"
             return NoEstimate(reason="focal length not known", detail=detail, remedy=remedy)
         intrinsics, focal_sigma, source = camera
-        maps = self._metric_maps(clip, frames := _evenly(frames, s.depth_frames), valid, intrinsics)
+        maps = self._metric_maps(frames := _evenly(frames, s.depth_frames), valid, intrinsics, predictions)
         if isinstance(maps, NoEstimate):
             return maps
         z, sigma = maps
@@ -153,13 +169,16 @@ class DepthAnything3Expert(ModelExpert):
         )
 
     def _metric_maps(
-        self, clip: Clip, frames: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"], camera: Intrinsics
+        self,
+        frames: Int64[np.ndarray, "n"],
+        valid: Bool[np.ndarray, "h w"],
+        camera: Intrinsics,
+        predictions: Predictions,
     ) -> Maps | NoEstimate:
         """Metres and σ. Frames of a window without estimate stay unknown."""
-        width, height = self._size(clip)
-        z, sigma = (np.full((len(frames), height, width), np.nan, dtype=np.float32) for _ in range(2))
+        z, sigma = (np.full((len(frames), *valid.shape), np.nan, dtype=np.float32) for _ in range(2))
         no_estimate = NoEstimate(reason="only sky")
-        for rows, prediction in self._windows(clip, frames, overlap=0):
+        for rows, prediction in predictions(frames, overlap=0):
             if not isinstance(prediction, NoEstimate):
                 prediction = metric_depth(prediction, camera, valid, self.settings.decoding)
             if isinstance(prediction, NoEstimate):
@@ -169,13 +188,13 @@ class DepthAnything3Expert(ModelExpert):
         return (z, sigma) if np.isfinite(z).any() else no_estimate
 
     def _joined(
-        self, clip: Clip, frames: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"]
+        self, frames: Int64[np.ndarray, "n"], valid: Bool[np.ndarray, "h w"], predictions: Predictions
     ) -> Joined | NoEstimate:
         """All frames, window by window, in one world."""
         s, count = self.settings, len(frames)
         keep = frozenset(_evenly(np.arange(count), s.depth_frames).tolist())
         chain = Chain(count=count, keep=keep, settings=s.windows)
-        for rows, prediction in self._windows(clip, frames, s.windows.overlap):
+        for rows, prediction in predictions(frames, overlap=s.windows.overlap):
             window = prediction if isinstance(prediction, NoEstimate) else decoded(prediction, rows, valid, s.decoding)
             if not chain.add(window):
                 break
@@ -184,26 +203,18 @@ class DepthAnything3Expert(ModelExpert):
             return replace(joined, remedy="show more than sky")
         return joined
 
-    def _predict(self, shots: Sequence[Shot]) -> Any | NoEstimate:
-        try:
-            return predict(self.model, [picture for _, picture in shots], self.settings.process_res)
-        except AssertionError as error:
-            if "non-sky" not in str(error):
-                raise
-            return NoEstimate(reason="only sky", detail="no pixels to scale by")
-
-    def _windows(
-        self, clip: Clip, frames: Int64[np.ndarray, "n"], overlap: int
+    def _predictions(
+        self, clip: Clip, calls: NetworkCalls, frames: Int64[np.ndarray, "n"], overlap: int
     ) -> Iterator[tuple[Int64[np.ndarray, "m"], Any]]:
         """(rows of `frames`, prediction) per window; frames are decoded ahead.
 
         Raises `SetupProblem` if the smallest window does not fit into memory.
         """
         size, s = self._size(clip), self.settings.windows
-        most = fitting_size(self.placement.free_bytes, size[0] * size[1], s)
+        most = fitting_size(calls.free_bytes, size[0] * size[1], s)
         with closing(ahead(_shots(clip, frames, size), depth=most)) as shots:
             try:
-                for first, count, answer in rolling(shots, self._predict, most, overlap, s.min_frames):
+                for first, count, answer in rolling(shots, partial(_predicted, calls), most, overlap, s.min_frames):
                     yield np.arange(first, first + count), answer
             except Exception as error:
                 if not is_out_of_memory(error):
@@ -245,6 +256,15 @@ class DepthAnything3Expert(ModelExpert):
 
     def _all(self, no_estimate: NoEstimate) -> dict[str, Signal | NoEstimate]:
         return dict.fromkeys(self.provides, no_estimate)
+
+
+def _predicted(calls: NetworkCalls, shots: Sequence[Shot]) -> Any | NoEstimate:
+    try:
+        return calls.predicted([picture for _, picture in shots])
+    except AssertionError as error:
+        if "non-sky" not in str(error):
+            raise
+        return NoEstimate(reason="only sky", detail="no pixels to scale by")
 
 
 def _shots(clip: Clip, frames: Int64[np.ndarray, "n"], size: tuple[int, int]) -> Iterator[Shot]:

@@ -66,7 +66,7 @@ class GeoCalibExpert(ModelExpert):
     """Expert "geocalib": provides "gravity" and "calibration"."""
 
     name: ClassVar[str] = "geocalib"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     provides: ClassVar[frozenset[str]] = frozenset({"gravity", "calibration"})
     needs: ClassVar[frozenset[str]] = frozenset()
     options: ClassVar[frozenset[str]] = frozenset({"intrinsics"})

@@ -11,6 +11,7 @@ from experts.checkpoints.weights import load_state
 from experts.clip import Picture
 from experts.expert import SetupProblem
 from experts.gravity.tilt import Tilt
+from experts.runtime.transfer import sent
 
 _SEED = 0
 
@@ -42,7 +43,7 @@ class GeoCalibModel:
         optimizer.set_camera_model("simple_radial" if radial else "pinhole")
         optimizer.shared_intrinsics = False
         optimizer.conf.early_stop = len(pictures) == 1  # else a result would depend on the other pictures of its batch
-        pixels = torch.from_numpy(np.stack(pictures)).to(self.device)
+        pixels = sent(np.stack(pictures), self.device).on_device()
         with torch.no_grad():
             data = self.upstream.image_processor(pixels.permute(0, 3, 1, 2).float() / 255)
             if focal_px is not None:

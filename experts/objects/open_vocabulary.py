@@ -62,7 +62,7 @@ class OpenVocabularyExpert(ModelExpert):
     """Expert "open_vocabulary": provides "objects"."""
 
     name: ClassVar[str] = "open_vocabulary"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     provides: ClassVar[frozenset[str]] = frozenset({"objects"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = MAY_USE

@@ -24,6 +24,7 @@ from experts.objects.object_crops import CropSettings, ObjectView, Square, crops
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import ModelExpert, Package
 from experts.runtime.per_image import PerImageExpert, call_one
+from experts.runtime.transfer import sent
 from experts.runtime.worker import Environment, Worker, environment
 from experts.signals import CameraPath, NoEstimate, ObjectOrientation, Objects, Signal, Signals
 
@@ -64,7 +65,7 @@ class OrientAnythingExpert(ModelExpert):
     """Expert "orient_anything": provides "object_orientation" for the objects of another expert."""
 
     name: ClassVar[str] = "orient_anything"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     provides: ClassVar[frozenset[str]] = frozenset({"object_orientation"})
     needs: ClassVar[frozenset[str]] = frozenset({"objects"})
     may_use: ClassVar[frozenset[str]] = frozenset({"camera_path"})
@@ -151,7 +152,7 @@ class OrientAnythingExpert(ModelExpert):
         import torch
 
         kind, dtype = self.placement.device.partition(":")[0], self.placement.torch_dtype
-        pixels = torch.from_numpy(np.stack(pictures)).to(self.placement.device).float() / 255
+        pixels = sent(np.stack(pictures), self.placement.device).on_device().float() / 255
         normal = (pixels - pixels.new_tensor(_MEAN)) / pixels.new_tensor(_STD)
         with torch.no_grad(), torch.autocast(kind, dtype=dtype, enabled=dtype != torch.float32):
             logits = self.model(normal.permute(0, 3, 1, 2))

@@ -16,6 +16,7 @@ from experts.clip import Picture
 from experts.expert import SetupProblem
 from experts.objects.detections import label_scores
 from experts.runtime.device import Placement
+from experts.runtime.transfer import sent
 
 IMAGENET = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 """Mean and σ of the channels, for pictures in 0 to 1."""
@@ -66,9 +67,7 @@ def loaded(
 
 def pixels(pictures: Sequence[Picture], placement: Placement) -> Any:
     """(b, 3, h, w) on the device, 0 to 1."""
-    import torch
-
-    stacked = torch.from_numpy(np.ascontiguousarray(np.stack(pictures))).to(placement.device)
+    stacked = sent(np.stack(pictures), placement.device).on_device()
     return stacked.permute(0, 3, 1, 2).float() / 255
 
 

@@ -32,6 +32,8 @@ class WindowSettings:
     """Frames that a window shares with the previous one; at most half a window."""
     min_frames: int = 4
     """Smallest window; if it does not fit, memory is too small."""
+    batch_frames: int = 32
+    """On a GPU, shorter windows of several clips share a call, up to this number of frames."""
     bytes_per_pixel: float = 600.0
     """Memory per pixel and frame at the processed size: 0.107 GB for 504 x 378, the slope of upstream's own table of
     streaming (18.7 GB at 30 frames, 28.3 GB at 120)."""

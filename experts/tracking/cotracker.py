@@ -6,19 +6,21 @@ network inside it is called instead. Its pixel convention is ours (feature maps 
 pixel's centre).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float32, UInt8
+from jaxtyping import Float32
 
 from experts.checkpoints.weights import WEIGHTS, load_state
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import Package
 from experts.tracking.image_tracker import ImageTracker
 from experts.tracking.learned_tracks import FollowSettings, RawTracks
+from experts.tracking.tracker_network import TrackerNetwork
 
 _COMMIT = "82e02e8029753ad4ef13cf06be7f4fc5facdda4d"
 _GIT = f'pip install "cotracker @ git+https://github.com/facebookresearch/co-tracker@{_COMMIT}"'
@@ -43,7 +45,7 @@ class CoTrackerExpert(ImageTracker):
     """Expert "cotracker": 2-D tracks with CoTracker 3, "offline" (whole windows) or "online" (16 frames at a time)."""
 
     name: ClassVar[str] = "cotracker"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     variants: ClassVar[tuple[str, ...]] = ("offline", "online")
     packages: ClassVar[tuple[Package, ...]] = (
         Package(module="torch", install="pip install torch", licence="BSD-3-Clause"),
@@ -59,7 +61,7 @@ class CoTrackerExpert(ImageTracker):
         self.variant = variant
         self.weight_names = (f"cotracker3-{variant}",)
 
-    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
+    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> "CoTrackerNetwork":
         """The network inside upstream's predictor."""
         from cotracker.predictor import CoTrackerPredictor
 
@@ -71,18 +73,51 @@ class CoTrackerExpert(ImageTracker):
             state = load_state(files[name] / WEIGHTS[name].files[0].name)
             model.load_state_dict(state.get("model", state))
         model.model_resolution = self.settings.size_px[::-1]
-        return model.to(placement.device).eval()
+        return CoTrackerNetwork(model.to(placement.device).eval(), placement.device, self.settings.iterations)
 
-    def follow(self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]) -> RawTracks:
-        """Runs in float32: half precision is too coarse for pixels."""
+
+class CoTrackerNetwork(TrackerNetwork):
+    """Upstream tracks the points of a window jointly: its 64 virtual tracks attend to all of them, with a mask that its
+    `forward` never sets. In a call of several windows it hides the copies that fill them up."""
+
+    queries_step: ClassVar[int] = 96
+    """No multiple is 64: upstream would take a mask of that length for one of its virtual tracks."""
+
+    def __init__(self, upstream: Any, device: str, iterations: int) -> None:
+        super().__init__(upstream, device)
+        self.iterations = iterations
+
+    def tracked(self, video: Any, queries: Any, counts: Sequence[int] | None) -> Sequence[Any]:
+        """Positions, and probabilities of visibility and of a small error."""
+        video = video.permute(0, 1, 4, 2, 3)
+        with nullcontext() if counts is None else self._several(counts, queries):
+            xy, visible, confidence, _ = self.upstream(video=video, queries=queries, iters=self.iterations)
+        return xy, visible, confidence
+
+    @contextmanager
+    def _several(self, counts: Sequence[int], queries: Any) -> Iterator[None]:
+        """Hides all but the first queries of each window from the attention; and upstream's `view` becomes `reshape`,
+        as some of its tensors can be viewed for one window only."""
         import torch
+        from torch.overrides import TorchFunctionMode
 
-        device = self.placement.device
-        with torch.inference_mode():
-            frames = torch.from_numpy(video).to(device).permute(0, 3, 1, 2)[None].float()
-            points = torch.from_numpy(queries).to(device)[None]
-            xy, visible, confidence, _ = self.model(video=frames, queries=points, iters=self.settings.iterations)
-            return decoded(xy[0].cpu().numpy(), visible[0].cpu().numpy(), confidence[0].cpu().numpy())
+        class ViewAsReshape(TorchFunctionMode):
+            def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                function = torch.Tensor.reshape if function is torch.Tensor.view else function
+                return function(*args, **(kwargs or {}))
+
+        number = torch.arange(queries.shape[1], device=queries.device)
+        known = number < torch.tensor(counts, device=queries.device)[:, None]
+
+        def masked(_: Any, tokens: tuple[Any], named: dict[str, Any]) -> tuple[tuple[Any], dict[str, Any]]:
+            return tokens, named | {"mask": known.repeat_interleave(tokens[0].shape[2], dim=0)}
+
+        with self.upstream.updateformer.register_forward_pre_hook(masked, with_kwargs=True), ViewAsReshape():
+            yield
+
+    def decoded(self, count: int, *outputs: np.ndarray) -> RawTracks:
+        """See `decoded` below."""
+        return decoded(*(part[:, :count] for part in outputs))
 
 
 def decoded(

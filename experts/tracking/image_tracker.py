@@ -11,9 +11,9 @@ from experts.clip import Clip, Picture
 from experts.expert import SetupProblem
 from experts.runtime.batching import ahead
 from experts.runtime.device import is_out_of_memory
-from experts.runtime.model_expert import ModelExpert
+from experts.runtime.per_window import NetworkCalls, PerWindowExpert
 from experts.runtime.windows import rolling
-from experts.signals import ImageTracks, NoEstimate, Signals, ValidArea
+from experts.signals import ImageTracks, NoEstimate, Signal, Signals, ValidArea
 from experts.tracking.learned_tracks import (
     FollowSettings,
     RawTracks,
@@ -22,6 +22,7 @@ from experts.tracking.learned_tracks import (
     new_points,
     reliable,
 )
+from experts.tracking.tracker_network import QueriedWindow
 
 
 class NetworkFrame(NamedTuple):
@@ -33,9 +34,9 @@ class NetworkFrame(NamedTuple):
     """RGB at network size."""
 
 
-class ImageTracker(ModelExpert):
-    """Base of trackers that provide "image_tracks". A subclass defines `follow`. Its settings have `following`
-    (`FollowSettings`), `size_px` (width, height of the network's input) and `min_confidence`."""
+class ImageTracker(PerWindowExpert):
+    """Base of trackers that provide "image_tracks". The `build` of a subclass returns a `TrackerNetwork`. Its settings
+    have `following` (`FollowSettings`), `size_px` (width, height of the network's input) and `min_confidence`."""
 
     provides: ClassVar[frozenset[str]] = frozenset({"image_tracks"})
     needs: ClassVar[frozenset[str]] = frozenset()
@@ -48,11 +49,13 @@ class ImageTracker(ModelExpert):
     bytes_per_point: ClassVar[float]
     """Memory per track and frame of a window: likewise."""
 
-    def follow(self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]) -> RawTracks:
-        """Runs the network. `queries` are (frame of the window, x, y) in network pixels."""
-        raise NotImplementedError
+    @property
+    def batch_frames(self) -> int:
+        """See `PerWindowExpert`."""
+        frames: int = self.settings.following.batch_frames
+        return frames
 
-    def __call__(self, clip: Clip, signals: Signals) -> dict[str, ImageTracks | NoEstimate]:
+    def process(self, clip: Clip, signals: Signals, calls: NetworkCalls) -> dict[str, Signal | NoEstimate]:
         """Tracks points through the clip, window by window."""
         following: FollowSettings = self.settings.following
         frames = frames_to_follow(clip, following)
@@ -62,7 +65,7 @@ class ImageTracker(ModelExpert):
         valid = self._valid(clip, signals)
         seen = (NetworkFrame(row, self._small(rgb)) for row, (_, rgb) in enumerate(clip.read(frames.tolist())))
         with closing(ahead(seen, depth=following.window_frames)) as pictures:
-            self._through(pictures, chain, valid)
+            self._through(pictures, chain, valid, calls)
         xy = chain.longest()
         if not len(xy):
             detail = "all tracks are too short" if len(chain.xy) else "no query point was tracked"
@@ -70,13 +73,23 @@ class ImageTracker(ModelExpert):
         xy_px = self._full_from_network(xy.astype(np.float64), clip).astype(np.float32)
         return {"image_tracks": ImageTracks(frames=frames, xy_px=xy_px, provenance=self.provenance())}
 
-    def _through(self, pictures: Iterator[NetworkFrame], chain: TrackChain, valid: Bool[np.ndarray, "h w"]) -> None:
+    def _through(
+        self,
+        pictures: Iterator[NetworkFrame],
+        chain: TrackChain,
+        valid: Bool[np.ndarray, "h w"],
+        calls: NetworkCalls,
+    ) -> None:
         following: FollowSettings = self.settings.following
 
         def window(items: Sequence[NetworkFrame]) -> Any:
-            return self._window(items, chain, valid)
+            return self._window(items, chain, valid, calls)
 
-        size, overlap, min_frames = self._fitting_size(), following.overlap_frames, following.min_window_frames
+        size, overlap, min_frames = (
+            self._fitting_size(calls.free_bytes),
+            following.overlap_frames,
+            following.min_window_frames,
+        )
         try:
             for first, _, (rows, continued, new) in rolling(pictures, window, size, overlap, min_frames):
                 chain.add(first, rows, continued, new)
@@ -86,14 +99,17 @@ class ImageTracker(ModelExpert):
             remedy = "free the GPU, use --device cpu, or omit this expert"
             raise SetupProblem(f"{self.name}: memory does not hold {min_frames} frames", remedy) from error
 
-    def _window(self, items: Sequence[NetworkFrame], chain: TrackChain, valid: Bool[np.ndarray, "h w"]) -> Any:
+    def _window(
+        self, items: Sequence[NetworkFrame], chain: TrackChain, valid: Bool[np.ndarray, "h w"], calls: NetworkCalls
+    ) -> Any:
         """(rows of continued tracks, their predictions, the new tracks)."""
         rows, known = chain.continuing(items[0].row)
         new = self._starts(items, known, valid)
         queries = np.concatenate([known, new])
         if not len(queries):
             return rows, *(np.zeros((0, len(items), 2), np.float32) for _ in range(2))
-        raw = self.follow(np.stack([item.picture for item in items]), queries)
+        window = QueriedWindow(video=np.stack([item.picture for item in items]), queries=queries)
+        raw: RawTracks = calls.predicted(window)
         xy = reliable(raw, queries, valid, self.settings.min_confidence, self.both_ways, self.settings.following)
         return rows, xy[: len(rows)], xy[len(rows) :]
 
@@ -112,13 +128,13 @@ class ImageTracker(ModelExpert):
             found.append(np.column_stack([np.full(len(xy), at), xy]))
         return np.concatenate(found).astype(np.float32).reshape(-1, 3)
 
-    def _fitting_size(self) -> int:
+    def _fitting_size(self, free_bytes: int) -> int:
         """Frames per window: the setting, halved until it fits. Halving makes the result insensitive to small memory
         changes."""
         following: FollowSettings = self.settings.following
         points = 2 * following.starts * following.points
         each = self.bytes_per_frame + points * self.bytes_per_point
-        size, free = following.window_frames, following.memory_share * self.placement.free_bytes
+        size, free = following.window_frames, following.memory_share * free_bytes
         while size > following.min_window_frames and size * each > free:
             size //= 2
         return max(size, following.min_window_frames)

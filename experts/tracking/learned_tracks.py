@@ -26,6 +26,8 @@ class FollowSettings:
     """Frames that a window shares with the previous one."""
     min_window_frames: int = 8
     """Smallest window; if it does not fit, memory is too small."""
+    batch_frames: int = 32
+    """On a GPU, shorter windows of several clips share a call, up to this number of frames."""
     starts: int = 3
     """Frames of a window, evenly spaced, in which new points start."""
     points: int = 200

@@ -93,7 +93,7 @@ class SpatialTrackerExpert(ModelExpert):
     """Expert "spatial_tracker": tracks in the world from SpatialTracker V2, given our depth and camera poses."""
 
     name: ClassVar[str] = "spatial_tracker"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     provides: ClassVar[frozenset[str]] = frozenset({"tracks"})
     needs: ClassVar[frozenset[str]] = frozenset({"depth", "camera_path"})
     may_use: ClassVar[frozenset[str]] = frozenset({"valid_area"})

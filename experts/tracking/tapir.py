@@ -5,19 +5,20 @@ PyTorch port is imported without jax. Its pixels are raster coordinates: 0 is th
 first pixel; its queries are (frame, y, x). Its input must be square: it divides both coordinates by the height.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float32, UInt8
+from jaxtyping import Float32
 
 from experts.checkpoints.weights import WEIGHTS, load_state
 from experts.runtime.device import Placement
 from experts.runtime.model_expert import Package
 from experts.tracking.image_tracker import ImageTracker
 from experts.tracking.learned_tracks import FollowSettings, RawTracks
+from experts.tracking.tracker_network import TrackerNetwork
 
 _COMMIT = "c2cbab81cc06092b5f05bfe2da7bfec54e2079c9"
 _GIT = f'pip install --no-deps "tapnet @ git+https://github.com/google-deepmind/tapnet@{_COMMIT}"'
@@ -51,7 +52,7 @@ class TapirExpert(ImageTracker):
     """Expert "tapir": 2-D tracks with BootsTAPIR."""
 
     name: ClassVar[str] = "tapir"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     packages: ClassVar[tuple[Package, ...]] = (
         Package(module="torch", install="pip install torch", licence="BSD-3-Clause"),
         Package(module="tapnet", install=_GIT, licence="Apache-2.0"),
@@ -66,7 +67,7 @@ class TapirExpert(ImageTracker):
         self.settings: TapirSettings = settings or TapirSettings()
         self.weight_names = ("bootstapir",)
 
-    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> Any:
+    def build(self, files: Mapping[str, Path] | None, placement: Placement) -> "TapirNetwork":
         """The PyTorch port."""
         from tapnet.torch import tapir_model
 
@@ -75,19 +76,31 @@ class TapirExpert(ImageTracker):
         if files is not None:
             name = self.weight_names[0]
             model.load_state_dict(load_state(files[name] / WEIGHTS[name].files[0].name))
-        return model.to(placement.device).eval()
+        return TapirNetwork(model.to(placement.device).eval(), placement.device, self.settings.chunk)
 
-    def follow(self, video: UInt8[np.ndarray, "n h w 3"], queries: Float32[np.ndarray, "m 3"]) -> RawTracks:
-        """Runs in float32: half precision is too coarse for pixels."""
+
+class TapirNetwork(TrackerNetwork):
+    """Upstream tracks each point alone, so copies of queries change nothing."""
+
+    def __init__(self, upstream: Any, device: str, chunk: int) -> None:
+        super().__init__(upstream, device)
+        self.queries_step = chunk
+
+    def encoded(self, queries: Float32[np.ndarray, "m 3"]) -> Float32[np.ndarray, "m 3"]:
+        """See `encoded` below."""
+        return encoded(queries)
+
+    def tracked(self, video: Any, queries: Any, counts: Sequence[int] | None) -> Sequence[Any]:
+        """Positions, and logits of occlusion and of a large error."""
         import torch
 
-        device = self.placement.device
         torch.manual_seed(0)  # upstream shuffles the points among its chunks
-        with torch.inference_mode():
-            frames = torch.from_numpy(video).to(device)[None].float() / 255 * 2 - 1
-            points = torch.from_numpy(encoded(queries)).to(device)[None]
-            out = self.model(frames, points, query_chunk_size=self.settings.chunk)
-            return decoded(*(out[name][0].cpu().numpy() for name in ("tracks", "occlusion", "expected_dist")))
+        out = self.upstream(video / 255 * 2 - 1, queries, query_chunk_size=self.queries_step)
+        return [out[name] for name in ("tracks", "occlusion", "expected_dist")]
+
+    def decoded(self, count: int, *outputs: np.ndarray) -> RawTracks:
+        """See `decoded` below."""
+        return decoded(*(part[:count] for part in outputs))
 
 
 def encoded(queries: Float32[np.ndarray, "m 3"]) -> Float32[np.ndarray, "m 3"]:

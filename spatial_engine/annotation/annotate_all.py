@@ -8,8 +8,7 @@ from pathlib import Path
 
 from experts.clip import Clip
 from experts.expert import Expert, needs_weights
-from experts.runtime.per_image import PerImageExpert
-from spatial_engine.annotation.annotation import ALREADY_DONE, AnnotateClips, AnnotatedClip
+from spatial_engine.annotation.annotation import ALREADY_DONE, AnnotateClips, AnnotatedClip, shares_batches
 from spatial_engine.annotation.executor import Crashed, Executor, run
 from spatial_engine.annotation.executors import executor_of
 from spatial_engine.annotation.forecast import Forecast
@@ -165,6 +164,6 @@ def measured_calls(store: Store, ledger: Ledger) -> list[tuple[str, float, int]]
 def _groups(clips: Sequence[Clip], task: AnnotateClips, workers: int) -> list[tuple[Clip, ...]]:
     """Groups of clips for one worker: several clips per group if experts have models, but at least a group per
     worker."""
-    several = any(needs_weights(expert) or isinstance(expert, PerImageExpert) for expert in task.experts)
+    several = any(needs_weights(expert) or shares_batches(expert) for expert in task.experts)
     size = min(task.model_options.clips_at_once, -(-len(clips) // max(1, workers))) if several else 1
     return [tuple(clips[first : first + size]) for first in range(0, len(clips), max(1, size))]

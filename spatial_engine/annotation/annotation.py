@@ -6,7 +6,7 @@ interruptions.
 
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -14,8 +14,10 @@ from pathlib import Path
 
 from experts.clip import Clip
 from experts.expert import Expert, SetupProblem
+from experts.runtime import per_image, per_window
 from experts.runtime.device import forget_cached, is_lost, is_out_of_memory
-from experts.runtime.per_image import PerImageExpert, call_many
+from experts.runtime.per_image import PerImageExpert
+from experts.runtime.per_window import PerWindowExpert
 from experts.signals import Signals
 from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
 from spatial_engine.annotation.executor import leave_worker
@@ -71,7 +73,7 @@ class AnnotatedClip:
 class AnnotateClips:
     """The task of a worker: computes the missing signals of a few clips in a store. Experts load once per process.
 
-    Signals are written while the next expert runs. Experts for single pictures get the pictures of all clips.
+    Signals are written while the next expert runs. Experts for single pictures or windows get those of all clips.
     """
 
     store_path: Path
@@ -179,7 +181,7 @@ class AnnotateClips:
         """Runs every expert that must run; returns whether a signal could not be written."""
         for one in work:
             one.keys.clear()
-        for together, experts in groupby(self.experts, key=lambda expert: isinstance(expert, PerImageExpert)):
+        for together, experts in groupby(self.experts, key=shares_batches):
             stage = list(experts)
             for group in [work] if together else [[one] for one in work]:
                 for expert in stage:
@@ -190,25 +192,28 @@ class AnnotateClips:
         """Runs an expert on the clips of a group that need it."""
         due = [one for one in group if self._key_if_due(files.store, one, expert) is not None]
         able = [one for one in due if one.refusal(expert) is None]
-        finished = 0
-        if len(able) > 1 and isinstance(expert, PerImageExpert):
-            finished = self._run_together(files, able, expert)
+        finished = self._run_together(files, able, expert) if len(able) > 1 and shares_batches(expert) else []
         for one in due:
-            if not any(one is other for other in able[:finished]):
+            if not any(one is other for other in finished):
                 self._run_alone(files, one, expert)
         if self.careful:
             self._settle(files, group)
 
-    def _run_together(self, files: WriteBehind, group: Sequence[ClipWork], expert: PerImageExpert) -> int:
-        """Writes the results of an expert on the clips, up to the first error; returns their number."""
-        finished, started = 0, time.perf_counter()
+    def _run_together(self, files: WriteBehind, group: Sequence[ClipWork], expert: Expert) -> list[ClipWork]:
+        """Writes the results of an expert on the clips; returns those that are finished."""
+        finished, started = list[ClipWork](), time.perf_counter()
         try:
             self.bench.load(expert)
             calls = ((self._view(one, expert), _inputs(files, one, expert)) for one in group)
-            for one, results in zip(group, call_many(expert, calls), strict=True):
+            for one, results in zip(group, _called(expert, calls), strict=True):
+                if isinstance(results, BaseException):
+                    if is_lost(results):
+                        raise results
+                    continue  # its error is recorded when it is tried alone
                 _file(files, one, expert, results)
                 one.seconds[expert.name] = time.perf_counter() - started
-                finished, started = finished + 1, time.perf_counter()
+                started = time.perf_counter()
+                finished.append(one)
         except (Exception, SystemExit) as error:  # which clip it concerns is seen when each is tried alone
             if is_lost(error):
                 self._lose_gpu(files, error)
@@ -280,6 +285,19 @@ class AnnotateClips:
             replace(entry, expert=provider[entry.signal], seconds=one.seconds.get(provider[entry.signal]))
             for entry in entries_on_file(store, one.clip.id)
         )
+
+
+def shares_batches(expert: Expert) -> bool:
+    """Whether the expert takes several clips at a time."""
+    return isinstance(expert, PerImageExpert | PerWindowExpert)
+
+
+def _called(expert: Expert, calls: Iterable[tuple[Clip, Signals]]) -> Iterator[Results | BaseException]:
+    """The results of each clip, or its error. An error that concerns no single clip is raised."""
+    if isinstance(expert, PerWindowExpert):
+        return per_window.call_many(expert, calls)
+    assert isinstance(expert, PerImageExpert)
+    return per_image.call_many(expert, calls)
 
 
 def _inputs(files: WriteBehind, one: ClipWork, expert: Expert) -> Signals:

@@ -14,6 +14,7 @@ from experts.signals import ImageTracks, NoEstimate  # noqa: E402
 from experts.tracking.cotracker import CoTrackerExpert, CoTrackerSettings  # noqa: E402
 from experts.tracking.learned_tracks import FollowSettings  # noqa: E402
 from spatial_engine.rendering.rooms import random_room  # noqa: E402
+from tests.accept.tracked import assert_equal, random_windows, together, tracked  # noqa: E402
 from tests.experts.exact_tracks import RenderedOnce  # noqa: E402
 
 pytestmark = [
@@ -39,7 +40,7 @@ def test_random_weights_run(checkout: Checkout, world: RenderedOnce, variant: st
     checkout("co-tracker")
     expert = CoTrackerExpert(TINY, variant)
     expert.load("random", "cpu")
-    raw = expert.follow(np.zeros((8, 96, 128, 3), np.uint8), np.array([[0, 5, 6], [3, 50, 60]], np.float32))
+    raw = tracked(expert, np.zeros((8, 96, 128, 3), np.uint8), [[0, 5, 6], [3, 50, 60]])
     assert raw.xy.shape == (2, 8, 2) and raw.xy.dtype == np.float32
     assert raw.confidence.shape == (2, 8) and (raw.confidence >= 0).all() and (raw.confidence <= 1).all()
     out = expert(world.clip, {})["image_tracks"]
@@ -49,6 +50,27 @@ def test_random_weights_run(checkout: Checkout, world: RenderedOnce, variant: st
     assert isinstance(again, ImageTracks) and out.xy_px.tobytes() == again.xy_px.tobytes()
     assert out.provenance.weights_sha256 == "random" and not out.provenance.commercial_ok
     expert.close()
+
+
+@pytest.mark.parametrize("variant", CoTrackerExpert.variants)
+def test_windows_of_several_clips_are_tracked_as_alone(checkout: Checkout, variant: str) -> None:
+    checkout("co-tracker")
+    expert = CoTrackerExpert(TINY, variant)
+    expert.load("random", "cpu")
+    for module in expert.model.upstream.updateformer.modules():  # untrained, its points hardly attend to each other
+        if isinstance(module, torch.nn.Linear):
+            module.weight.data.mul_(3)
+    windows = random_windows((128, 96), 8, (5, 64, 20))
+    alone = [tracked(expert, window.video, window.queries) for window in windows]
+    for one, among_others in zip(alone, together(expert, windows), strict=True):
+        assert_equal(one, among_others, atol=2e-3)
+    swapped = together(expert, windows[::-1])[::-1]
+    for one, other in zip(together(expert, windows), swapped, strict=True):
+        assert one.xy.tobytes() == other.xy.tobytes() and one.confidence.tobytes() == other.confidence.tobytes()
+    if variant == "offline":  # with these weights, copies that upstream sees pull the tracks
+        seen = tracked(expert, windows[0].video, np.pad(windows[0].queries, ((0, 91), (0, 0)), mode="edge"))
+        with pytest.raises(AssertionError):
+            assert_equal(alone[0], replace(seen, xy=seen.xy[:5], confidence=seen.confidence[:5]), atol=2e-3)
 
 
 def test_random_weights_give_no_estimate_with_default_thresholds(checkout: Checkout, world: RenderedOnce) -> None:

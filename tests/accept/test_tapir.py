@@ -14,6 +14,7 @@ from experts.signals import ImageTracks, NoEstimate  # noqa: E402
 from experts.tracking.learned_tracks import FollowSettings  # noqa: E402
 from experts.tracking.tapir import TapirExpert, TapirSettings  # noqa: E402
 from spatial_engine.rendering.rooms import random_room  # noqa: E402
+from tests.accept.tracked import assert_equal, random_windows, together, tracked  # noqa: E402
 from tests.experts.exact_tracks import RenderedOnce  # noqa: E402
 
 pytestmark = [
@@ -45,7 +46,7 @@ def test_random_weights_run(upstream: None, world: RenderedOnce) -> None:
     expert = TapirExpert(TINY)
     expert.load("random", "cpu")
     video = np.random.default_rng(0).integers(0, 255, (6, 64, 64, 3), dtype=np.uint8)
-    raw = expert.follow(video, np.array([[0, 5, 6], [3, 50, 60]], np.float32))
+    raw = tracked(expert, video, [[0, 5, 6], [3, 50, 60]])
     assert raw.xy.shape == (2, 6, 2) and raw.xy.dtype == np.float32
     assert raw.confidence.shape == (2, 6) and (raw.confidence >= 0).all() and (raw.confidence <= 1).all()
     out = expert(world.clip, {})["image_tracks"]
@@ -56,10 +57,22 @@ def test_random_weights_run(upstream: None, world: RenderedOnce) -> None:
     expert.close()
 
 
+def test_windows_of_several_clips_are_tracked_as_alone(upstream: None) -> None:
+    expert = TapirExpert(replace(TINY, chunk=8))
+    expert.load("random", "cpu")
+    windows = random_windows((64, 64), 5, (9, 16, 11))
+    alone = [tracked(expert, window.video, window.queries) for window in windows]
+    for one, among_others in zip(alone, together(expert, windows), strict=True):
+        assert_equal(one, among_others, atol=2e-3)
+    swapped = together(expert, windows[::-1])[::-1]
+    for one, other in zip(together(expert, windows), swapped, strict=True):
+        assert one.xy.tobytes() == other.xy.tobytes() and one.confidence.tobytes() == other.confidence.tobytes()
+
+
 def test_two_resolutions_run(upstream: None) -> None:
     expert = TapirExpert(replace(TINY, side_px=128))
     expert.load("random", "cpu")
-    raw = expert.follow(np.zeros((3, 128, 128, 3), np.uint8), np.array([[0, 100, 60]], np.float32))
+    raw = tracked(expert, np.zeros((3, 128, 128, 3), np.uint8), [[0, 100, 60]])
     assert raw.xy.shape == (1, 3, 2) and np.isfinite(raw.xy).all()
 
 

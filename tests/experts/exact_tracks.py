@@ -1,7 +1,7 @@
 """A tracker without error: it tracks points of a rendered scene by its geometry. Tests convert its tracks to the format
 of each upstream."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,6 +10,8 @@ import numpy as np
 from jaxtyping import Bool, Float32, Float64, UInt8
 
 from experts.clip import Clip, Picture
+from experts.tracking.learned_tracks import RawTracks
+from experts.tracking.tracker_network import QueriedWindow
 from spatial_engine.rendering import RenderedScene, as_clip
 
 
@@ -38,6 +40,25 @@ class RenderedOnce:
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
         """Reads frames of the clip."""
         yield from (self.pictures[frame] for frame in frames)
+
+
+@dataclass
+class HostNetwork:
+    """A network that is a function of (video, queries), without a device."""
+
+    network: Callable[..., RawTracks]
+    windows: list[tuple[int, int]] = field(default_factory=list)
+    """Numbers of frames and queries of the windows that it got."""
+
+    def prepared(self, window: QueriedWindow, *, padded: bool) -> QueriedWindow:
+        return window
+
+    def infer(self, inputs: Sequence[QueriedWindow]) -> list[RawTracks]:
+        self.windows += [(len(window), len(window.queries)) for window in inputs]
+        return [self.network(window.video, window.queries) for window in inputs]
+
+    def received(self, output: RawTracks) -> RawTracks:
+        return output
 
 
 @dataclass

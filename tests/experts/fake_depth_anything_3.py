@@ -49,27 +49,18 @@ class FakeModel:
     calls: list[list[int]] = field(default_factory=list)
     """Number of frames of each successful call."""
 
-    def inference(
-        self,
-        image: list[np.ndarray],
-        extrinsics: np.ndarray | None = None,
-        intrinsics: np.ndarray | None = None,
-        align_to_input_ext_scale: bool = True,
-        infer_gs: bool = False,
-        use_ray_pose: bool = False,
-        ref_view_strategy: str = "saddle_balanced",
-        render_exts: np.ndarray | None = None,
-        render_ixts: np.ndarray | None = None,
-        render_hw: tuple[int, int] | None = None,
-        process_res: int = 504,
-        process_res_method: str = "upper_bound_resize",
-        export_dir: str | None = None,
-        export_format: str = "mini_npz",
-        export_kwargs: dict[str, Any] | None = None,
-    ) -> Prediction:
+    def prepared(self, window: list[np.ndarray], *, padded: bool) -> list[np.ndarray]:
+        return window
+
+    def received(self, output: Prediction) -> Prediction:
+        return output
+
+    def infer(self, windows: Sequence[list[np.ndarray]]) -> list[Prediction]:
+        return [self.one(window) for window in windows]
+
+    def one(self, image: list[np.ndarray]) -> Prediction:
         assert isinstance(image, list) and all(p.dtype == np.uint8 and p.ndim == 3 for p in image)
         assert len({p.shape for p in image}) == 1 and all(side % 14 == 0 for side in image[0].shape[:2])
-        assert ref_view_strategy == "middle" and export_dir is None and max(image[0].shape) == process_res
         if len(image) > self.max_frames:
             raise OutOfMemoryError("CUDA out of memory")
         frames = [int(p[0, 0, 0]) + 256 * int(p[0, 0, 1]) for p in image]

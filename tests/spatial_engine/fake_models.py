@@ -15,6 +15,7 @@ from experts.expert import SetupProblem
 from experts.provenance import Provenance
 from experts.runtime.model_expert import Package
 from experts.runtime.per_image import call_one
+from experts.runtime.per_window import NetworkCalls, PerWindowExpert
 from experts.signals import Gravity, ImageTracks, NoEstimate, Signal, Signals, ValidArea
 
 Fault = Literal["", "raise", "die", "die once", "lose the GPU", "run out of memory"]
@@ -28,6 +29,7 @@ class FakeModelSettings:
 @dataclass(frozen=True, kw_only=True)
 class FakePlacement:
     device: str = "cuda"
+    free_bytes: int = 1 << 30
 
 
 class OutOfMemoryError(RuntimeError):
@@ -162,3 +164,37 @@ class FakePerImage(FakeModel):
         assert list(raw) == [int(frame) for frame in clip.frames]
         weighted = sum((row + 1) * value for row, value in enumerate(raw.values()))
         return self.signals(clip, weighted, dict(signals))
+
+
+@dataclass(kw_only=True)
+class FakePerWindow(FakeModel, PerWindowExpert):
+    """The same with a window per clip. Its result depends on the shape of the call, as on a GPU."""
+
+    batch_frames: int = 6
+    poison: float | None = None
+    """Mean of a window that provokes `fault` in whatever call it is."""
+
+    def load(self, weights: str | None = None, device: str = "auto", dtype: str | None = None) -> None:
+        FakeModel.load(self, weights, device, dtype)
+        self.model = self  # the network is the expert: its methods are below
+
+    def __call__(self, clip: Clip, signals: Signals) -> Mapping[str, Signal | NoEstimate]:
+        return PerWindowExpert.__call__(self, clip, signals)
+
+    def process(self, clip: Clip, signals: Signals, calls: NetworkCalls) -> Mapping[str, Signal | NoEstimate]:
+        self.note(f"clip {clip.name}")
+        value = calls.predicted(np.stack([rgb for _, rgb in clip.read()]))
+        return self.signals(clip, value, dict(signals))
+
+    def prepared(self, window: np.ndarray, *, padded: bool) -> np.ndarray:
+        return window
+
+    def infer(self, inputs: Sequence[np.ndarray]) -> list[float]:
+        means = [float(window.mean()) for window in inputs]
+        self.note(f"call with {len(inputs)}, {len(set(means))} different")
+        if self.poison in means:
+            self.strike(self.fault_clip)
+        return [mean * self.settings.gain + 1e-9 * len(inputs) for mean in means]
+
+    def received(self, output: float) -> float:
+        return output

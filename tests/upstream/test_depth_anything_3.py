@@ -19,6 +19,7 @@ from experts.depth.da3_upstream import VARIANTS, Variant
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
 from experts.expert import SetupProblem
 from experts.runtime.device import Placement
+from experts.runtime.per_window import call_many, predicted_alone
 from experts.runtime.windows import Window, WindowSettings
 from experts.signals import CameraPath, Depth, NoEstimate
 from spatial_engine.rendering import RenderedScene, as_clip
@@ -81,7 +82,7 @@ def predicted(expert: DepthAnything3Expert, clip: Clip, count: int) -> Any:
     import cv2
 
     pictures = [cv2.resize(picture, size) for _, picture in clip.read(clip.frames[:count].tolist())]
-    return da3_upstream.predict(expert.model, pictures, SETTINGS.process_res)
+    return predicted_alone(expert.model, pictures)
 
 
 def test_the_output_of_upstream_is_decoded(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
@@ -99,7 +100,7 @@ def test_the_output_of_upstream_is_decoded(experts: dict[str, DepthAnything3Expe
 
 
 def test_upstream_does_not_resize_processed_pictures(experts: dict[str, DepthAnything3Expert]) -> None:
-    process = experts["relative"].model.input_processor
+    process = experts["relative"].model.upstream.input_processor
     rng = np.random.default_rng(0)
     for width, height in ((640, 480), (405, 720), (160, 120), (1000, 90), (200, 200)):
         for res in (140, 504):
@@ -120,10 +121,101 @@ def test_two_runs_return_the_same_numbers(experts: dict[str, DepthAnything3Exper
     np.testing.assert_array_equal(a.depth, b.depth)
 
 
+def windows_of(clip: Clip, count: int) -> list[list[np.ndarray]]:
+    """Windows of two pictures of the processed size."""
+    import cv2
+
+    pictures = [cv2.resize(picture, (112, 84)) for _, picture in clip.read(clip.frames.tolist())]
+    return [pictures[first : first + 2] for first in range(count)]
+
+
+FIELDS = ("depth", "conf", "extrinsics", "intrinsics", "sky", "is_metric", "scale_factor")
+
+
+@pytest.mark.parametrize("variant", ["relative", "small", "metric"])
+def test_one_window_gives_the_bytes_of_upstreams_inference(
+    experts: dict[str, DepthAnything3Expert], clip: Clip, variant: str
+) -> None:
+    network, (window,) = experts[variant].model, windows_of(clip, 1)
+    ours = predicted_alone(network, window)
+    theirs = network.upstream.inference(window, ref_view_strategy="middle", process_res=112, export_kwargs={})
+    for field in FIELDS:
+        np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field), err_msg=field)
+
+
+@pytest.mark.parametrize("variant", ["relative", "small", "metric"])
+def test_windows_of_several_clips_are_predicted_as_alone(
+    experts: dict[str, DepthAnything3Expert], clip: Clip, variant: str
+) -> None:
+    network, windows = experts[variant].model, windows_of(clip, 3)
+    alone = [predicted_alone(network, window) for window in windows]
+    forwards, backwards = together(network, windows), together(network, windows[::-1])[::-1]
+    for one, among_others, elsewhere in zip(alone, forwards, backwards, strict=True):
+        for field in FIELDS:
+            np.testing.assert_array_equal(getattr(among_others, field), getattr(elsewhere, field), err_msg=field)
+            if getattr(one, field) is not None:
+                np.testing.assert_allclose(getattr(among_others, field), getattr(one, field), rtol=2e-3, atol=1e-4)
+    assert variant != "small" or len({one.scale_factor for one in forwards}) == 3
+
+
+def together(network: Any, windows: list[list[np.ndarray]]) -> list[Any]:
+    outputs = network.infer([network.prepared(window, padded=True) for window in windows])
+    return [network.received(output) for output in outputs]
+
+
+def test_the_sky_of_a_clip_is_filled_from_that_clip(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+    def sky_in_the_second(module: Any, inputs: Any, output: Any) -> Any:
+        output = output.clone() * 0
+        output[len(output) // 2 :, ..., : output.shape[-1] // 2] = 5.0
+        return output
+
+    network, windows = experts["small"].model, windows_of(clip, 2)
+    alone = predicted_alone(network, windows[0])
+    head = network.upstream.model.da3_metric.head.scratch.sky_output_conv2[-1]
+    hook = head.register_forward_hook(sky_in_the_second)
+    try:
+        first, second = together(network, windows)
+    finally:
+        hook.remove()
+    np.testing.assert_allclose(first.depth, alone.depth, rtol=2e-3)
+    sky = sky_of(second)
+    assert not sky_of(first).any() and 0.4 < sky.mean() < 0.6 and len(np.unique(second.depth[sky])) == 1
+
+
+def test_a_clip_of_sky_alone_costs_that_clip(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
+    class Shared(DepthAnything3Expert):
+        shares_calls = True
+
+    shared = Shared(replace(SETTINGS, windows=replace(SETTINGS.windows, batch_frames=10)), "small")
+    shared.model, network = experts["small"].model, experts["small"].model.upstream.model
+    dark = replace(clip, reader=Dark(), name="dark")
+
+    def sky_where_it_is_dark(output: Any, metric_output: Any) -> Any:
+        brightness = metric_output.images.mean(dim=(1, 2, 3, 4))
+        assert (brightness > -1).all(), "Insufficient non-sky pixels for alignment"
+        return output
+
+    before = network._apply_depth_alignment
+    metric = network.da3_metric.forward
+    network.da3_metric.forward = lambda images: metric(images) | {"images": images}
+    network._apply_depth_alignment = da3_upstream._for_each_window(sky_where_it_is_dark)
+    try:
+        reasons = [results["depth"].reason for results in call_many(shared, [(c, {}) for c in (clip, dark, clip)])]
+    finally:
+        network._apply_depth_alignment = before
+        del network.da3_metric.forward
+    assert reasons == ["focal length not plausible", "only sky", "focal length not plausible"]
+
+
+class Dark:
+    def read(self, frames: Any) -> Iterator[np.ndarray]:
+        yield from (np.zeros((96, 128, 3), np.uint8) for _ in frames)
+
+
 def test_the_nested_network_works_with_permissive_weights(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
     import torch
 
-    model = experts["small"].model
+    model = experts["small"].model.upstream
     assert type(model.model).__name__ == "NestedDepthAnything3Net"
     raw = predicted(experts["small"], clip, 3)
     assert raw.is_metric == 1 and isinstance(raw.scale_factor, float) and raw.sky is None
@@ -148,7 +240,7 @@ def _half(output: Any) -> Any:
 
 
 def test_pictures_of_sky_alone_give_no_estimate(experts: dict[str, DepthAnything3Expert], clip: Clip) -> None:
-    head = experts["small"].model.model.da3_metric.head.scratch.sky_output_conv2[-1]
+    head = experts["small"].model.upstream.model.da3_metric.head.scratch.sky_output_conv2[-1]
     hook = head.register_forward_hook(lambda module, inputs, output: output * 0 + 5)
     try:
         results = experts["small"](clip, {})
@@ -167,7 +259,7 @@ def test_random_focal_lengths_are_refused(experts: dict[str, DepthAnything3Exper
 def test_a_plausible_focal_length_gives_a_metric_path(
     experts: dict[str, DepthAnything3Expert], clip: Clip, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = experts["small"].model.model.da3
+    model = experts["small"].model.upstream.model.da3
 
     def camera(feats: Any, height: int, width: int, output: Any) -> Any:
         import torch
@@ -207,7 +299,7 @@ def test_weight_files_are_loaded_into_the_branches(experts: dict[str, DepthAnyth
     import torch
     from safetensors.torch import save_file
 
-    parts = {"da3": experts["relative"].model, "da3_metric": experts["metric"].model}
+    parts = {"da3": experts["relative"].model.upstream, "da3_metric": experts["metric"].model.upstream}
     folders = []
     for branch, model in parts.items():
         folder = tmp_path / branch
@@ -247,11 +339,11 @@ import_torchvision()
 import numpy as np, torch
 torch.set_num_threads(1)
 from experts.depth.depth_anything_3 import DepthAnything3Expert
-import experts.depth.da3_upstream as da3_upstream
+from experts.runtime.per_window import call_many, predicted_alone
 expert = DepthAnything3Expert(variant="relative")
 expert.networks = type(expert.networks)(anyview="da3-small", weights=())
 expert.load("random", device="cpu")
-da3_upstream.predict(expert.model, [np.zeros((84, 112, 3), dtype=np.uint8)] * 2, 112)
+predicted_alone(expert.model, [np.zeros((84, 112, 3), dtype=np.uint8)] * 2)
 names = {name.partition(".")[0] for name in sys.modules}
 print(sorted(names & {"evo", "moviepy", "gsplat", "open3d", "e3nn", "xformers"}))
 """

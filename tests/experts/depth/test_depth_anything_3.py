@@ -122,15 +122,15 @@ def test_frames_do_not_accumulate_in_memory() -> None:
     long = random_room(np.random.default_rng(2), frames=120, width_px=160, height_px=120)
     clip, lead = numbered(long), []
     model = FakeModel(scene=long)
-    inference = model.inference
+    one = model.one
 
-    def watched(image: list[np.ndarray], **options: Any) -> Any:
+    def watched(image: list[np.ndarray]) -> Any:
         assert isinstance(clip.reader, NumberedReader)
-        prediction = inference(image, **options)
+        prediction = one(image)
         lead.append(clip.reader.read_to - model.calls[-1][0])
         return prediction
 
-    model.inference = watched
+    model.one = watched
     settings = replace(WINDOWED, depth_frames=5)
     depth = expert(model, settings)(clip, {})["depth"]
     assert len(depth.frames) == 5
@@ -182,14 +182,14 @@ def test_implausible_focal_lengths_are_refused(room: RenderedScene, factor: floa
 @pytest.mark.parametrize("field", ["extrinsics", "intrinsics", "depth"])
 def test_output_that_is_not_finite_gives_no_estimate(room: RenderedScene, field: str) -> None:
     model = FakeModel(scene=room)
-    inference = model.inference
+    one = model.one
 
-    def with_nan(image: list[np.ndarray], **options: Any) -> Any:
-        prediction = inference(image, **options)
+    def with_nan(image: list[np.ndarray]) -> Any:
+        prediction = one(image)
         getattr(prediction, field)[:, :2] = np.nan  # of the depth: 2 %
         return prediction
 
-    model.inference = with_nan
+    model.one = with_nan
     results = expert(model)(numbered(room), {})
     assert {r.reason for r in results.values()} == {"model output is not finite"}
 
@@ -277,14 +277,14 @@ def test_metric_depth_beside_a_path_without_metres_gives_it_metres(room: Rendere
 
 def test_frames_that_disagree_on_the_metre_widen_sigma(room: RenderedScene) -> None:
     clip, model = numbered(room), FakeModel(scene=room, kind="metric")
-    inference, rng = model.inference, np.random.default_rng(3)
+    one, rng = model.one, np.random.default_rng(3)
 
-    def unsteady(image: list[np.ndarray], **options: Any) -> Any:
-        prediction = inference(image, **options)
+    def unsteady(image: list[np.ndarray]) -> Any:
+        prediction = one(image)
         prediction.depth *= np.exp(0.2 * rng.normal(size=(len(image), 1, 1))).astype(np.float32)
         return prediction
 
-    model.inference = unsteady
+    model.one = unsteady
     signals = in_another_unit(room, clip, 2.0)
     depth = expert(model)(clip, signals)["depth"]
     assert abs(np.log(depth.scale.metres_per_unit / 2.0)) < 0.15
@@ -349,15 +349,15 @@ def test_one_frame_is_a_static_camera(room: RenderedScene) -> None:
 
 def test_depth_that_other_frames_contradict_is_removed(room: RenderedScene) -> None:
     model = FakeModel(scene=room)
-    inference = model.inference
+    one = model.one
 
-    def wrong(image: list[np.ndarray], **options: Any) -> Any:
-        prediction = inference(image, **options)
+    def wrong(image: list[np.ndarray]) -> Any:
+        prediction = one(image)
         prediction.depth[8, 40:60, 50:80] *= 0.8
         prediction.depth[12, 40:60, 50:80] *= 1.3
         return prediction
 
-    model.inference = wrong
+    model.one = wrong
     depth = expert(model)(numbered(room), {})["depth"]
     known = np.isfinite(depth.z[:, 40:60, 50:80])
     assert not known[8].any() and not known[12].any() and known[[2, 20]].mean() > 0.8
@@ -365,14 +365,14 @@ def test_depth_that_other_frames_contradict_is_removed(room: RenderedScene) -> N
 
 def test_depth_that_no_frame_confirms_gives_no_estimate(room: RenderedScene) -> None:
     model = FakeModel(scene=room)
-    inference = model.inference
+    one = model.one
 
-    def unsteady(image: list[np.ndarray], **options: Any) -> Any:
-        prediction = inference(image, **options)
+    def unsteady(image: list[np.ndarray]) -> Any:
+        prediction = one(image)
         prediction.depth *= np.float32(1.2) ** np.arange(len(image), dtype=np.float32)[:, None, None]
         return prediction
 
-    model.inference = unsteady
+    model.one = unsteady
     results = expert(model, replace(SMALL, max_frames=12))(numbered(room), {})
     assert isinstance(results["camera_path"], CameraPath)
     assert results["depth"].reason == "depth is not confirmed"

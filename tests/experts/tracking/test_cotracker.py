@@ -8,23 +8,23 @@ from experts.signals import ImageTracks
 from experts.tracking.cotracker import CoTrackerExpert, CoTrackerSettings, decoded
 from experts.tracking.learned_tracks import FollowSettings, RawTracks
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.exact_tracks import ExactTracker, RenderedOnce, truth
+from tests.experts.exact_tracks import ExactTracker, HostNetwork, RenderedOnce, truth
 
 WORLD = RenderedOnce(random_room(np.random.default_rng(7), frames=16, width_px=200, height_px=120))
 
 
-class Exact(CoTrackerExpert):
+def network(video: np.ndarray, queries: np.ndarray) -> RawTracks:
     """Returns the truth in upstream's format: (frames, points), pixel centres at integers, two probabilities."""
-
-    def follow(self, video: np.ndarray, queries: np.ndarray) -> RawTracks:
-        xy, seen, _ = ExactTracker(WORLD, self.settings.size_px).follow(video, queries)
-        visible = np.where(seen, 0.9, 0.5).T.astype(np.float32)
-        return decoded(xy.swapaxes(0, 1).astype(np.float32), visible, np.full_like(visible, 0.9))
+    xy, seen, _ = ExactTracker(WORLD, (128, 96)).follow(video, queries)
+    visible = np.where(seen, 0.9, 0.5).T.astype(np.float32)
+    return decoded(xy.swapaxes(0, 1).astype(np.float32), visible, np.full_like(visible, 0.9))
 
 
 def test_exact_predictions_give_exact_tracks() -> None:
     following = FollowSettings(window_frames=10, overlap_frames=4, points=40)
-    out = Exact(CoTrackerSettings(following=following, size_px=(128, 96)))(WORLD.clip, {})["image_tracks"]
+    expert = CoTrackerExpert(CoTrackerSettings(following=following, size_px=(128, 96)))
+    expert.model = HostNetwork(network)
+    out = expert(WORLD.clip, {})["image_tracks"]
     assert isinstance(out, ImageTracks) and len(out.xy_px) > 20
     for xy in out.xy_px.astype(np.float64):
         start = int(np.argmax(np.isfinite(xy[:, 0])))

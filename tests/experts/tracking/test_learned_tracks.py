@@ -10,7 +10,6 @@ import pytest
 from experts.clip import Clip
 from experts.expert import SetupProblem
 from experts.provenance import Provenance
-from experts.runtime.device import Placement
 from experts.signals import ImageTracks, NoEstimate, ValidArea
 from experts.tracking.image_tracker import ImageTracker
 from experts.tracking.learned_tracks import (
@@ -22,7 +21,7 @@ from experts.tracking.learned_tracks import (
     reliable,
 )
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.exact_tracks import ExactTracker, RenderedOnce, truth
+from tests.experts.exact_tracks import ExactTracker, HostNetwork, RenderedOnce, truth
 
 SIZE = (128, 64)
 SHORT = FollowSettings(window_frames=12, overlap_frames=6, min_window_frames=6, points=40)
@@ -52,12 +51,11 @@ class Fake(ImageTracker):
 
     def __init__(self, network: Callable[..., RawTracks], settings: FakeSettings | None = None) -> None:
         self.settings = settings or FakeSettings()
-        self.network = network
-        self.windows: list[tuple[int, int]] = []
+        self.model = HostNetwork(network)
 
-    def follow(self, video: np.ndarray, queries: np.ndarray) -> RawTracks:
-        self.windows.append((len(video), len(queries)))
-        return self.network(video, queries)
+    @property
+    def windows(self) -> list[tuple[int, int]]:
+        return self.model.windows
 
 
 @dataclass
@@ -207,12 +205,10 @@ def test_other_errors_pass_through() -> None:
         followed(Fake(network))
 
 
-def test_the_first_window_fits_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Placement, "free_bytes", property(lambda self: 10_000))
+def test_the_first_window_fits_into_memory() -> None:
     settings = FakeSettings(following=replace(SHORT, window_frames=32, points=100, memory_share=1.0))
-    assert Fake(Exact(), settings)._fitting_size() == 16  # 601 bytes a frame
-    monkeypatch.setattr(Placement, "free_bytes", property(lambda self: 0))
-    assert Fake(Exact(), settings)._fitting_size() == SHORT.min_window_frames
+    assert Fake(Exact(), settings)._fitting_size(10_000) == 16  # 601 bytes a frame
+    assert Fake(Exact(), settings)._fitting_size(0) == SHORT.min_window_frames
 
 
 def test_two_runs_return_the_same_bytes() -> None:

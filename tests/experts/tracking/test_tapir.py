@@ -8,25 +8,25 @@ from experts.signals import ImageTracks
 from experts.tracking.learned_tracks import FollowSettings, RawTracks
 from experts.tracking.tapir import TapirExpert, TapirSettings, decoded, encoded
 from spatial_engine.rendering.rooms import random_room
-from tests.experts.exact_tracks import ExactTracker, RenderedOnce, truth
+from tests.experts.exact_tracks import ExactTracker, HostNetwork, RenderedOnce, truth
 
 WORLD = RenderedOnce(random_room(np.random.default_rng(7), frames=16, width_px=200, height_px=120))
 
 
-class Exact(TapirExpert):
+def network(video: np.ndarray, queries: np.ndarray) -> RawTracks:
     """Returns the truth in upstream's format, from queries in upstream's format."""
-
-    def follow(self, video: np.ndarray, queries: np.ndarray) -> RawTracks:
-        raster = encoded(queries)
-        centred = np.column_stack([raster[:, 0], raster[:, 2] - 0.5, raster[:, 1] - 0.5]).astype(np.float32)
-        xy, seen, _ = ExactTracker(WORLD, self.settings.size_px).follow(video, centred)
-        hidden = np.where(seen, -4.0, 4.0).astype(np.float32)
-        return decoded((xy + 0.5).astype(np.float32), hidden, np.full_like(hidden, -4.0))
+    raster = encoded(queries)
+    centred = np.column_stack([raster[:, 0], raster[:, 2] - 0.5, raster[:, 1] - 0.5]).astype(np.float32)
+    xy, seen, _ = ExactTracker(WORLD, (96, 96)).follow(video, centred)
+    hidden = np.where(seen, -4.0, 4.0).astype(np.float32)
+    return decoded((xy + 0.5).astype(np.float32), hidden, np.full_like(hidden, -4.0))
 
 
 def test_exact_predictions_give_exact_tracks_forwards_and_backwards() -> None:
     following = FollowSettings(window_frames=10, overlap_frames=4, points=40)
-    out = Exact(TapirSettings(following=following, side_px=96))(WORLD.clip, {})["image_tracks"]
+    expert = TapirExpert(TapirSettings(following=following, side_px=96))
+    expert.model = HostNetwork(network)
+    out = expert(WORLD.clip, {})["image_tracks"]
     assert isinstance(out, ImageTracks) and len(out.xy_px) > 20
     error = []
     for xy in out.xy_px.astype(np.float64):

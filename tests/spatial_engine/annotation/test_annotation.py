@@ -6,7 +6,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from rich.console import Console
 
 from experts.runtime.model_expert import ModelExpert, Package
@@ -20,7 +22,7 @@ from spatial_engine.pipeline import annotate
 from spatial_engine.store.signal_file import artefact_hash
 from spatial_engine.store.store import Store
 from tests.spatial_engine.fake_footage import write_folders, write_images
-from tests.spatial_engine.fake_models import FakeModel, FakePerImage
+from tests.spatial_engine.fake_models import FakeModel, FakePerImage, FakePerWindow
 from tests.spatial_engine.test_pipeline import Heard
 
 
@@ -101,6 +103,41 @@ def test_pictures_of_several_clips_share_batches(tmp_path: Path, videos: Path, l
     assert [note for note in looks.notes() if note.startswith("load")] == ["load on auto"]
 
 
+def test_windows_of_several_clips_share_calls(tmp_path: Path, videos: Path, log: Path) -> None:
+    model = FakePerWindow(log=log, needs=frozenset({"valid_area"}))
+    experts = [chain(log)[0], model]
+    together = annotate(videos, tmp_path / "store", experts=experts, clips_at_once=5)
+    assert [note for note in model.notes() if note.startswith("call")] == [
+        "call with 2, 2 different", "call with 2, 2 different", "call with 2, 1 different",
+    ], "5 clips of 3 frames, 6 frames a call"  # fmt: skip
+    assert [note for note in model.notes() if note.startswith("load")] == ["load on auto"]
+    alone = annotate(videos, tmp_path / "alone", experts=experts, clips_at_once=1)
+    assert len(hashes(alone)) == 10 and hashes(alone) == hashes(together)
+
+
+def mean_of(clip: Path) -> float:
+    return float(np.mean([np.asarray(Image.open(path)) for path in sorted(clip.iterdir())]))
+
+
+@pytest.mark.parametrize("fault", ["raise", "run out of memory"])
+def test_a_window_that_fails_costs_its_clip(tmp_path: Path, videos: Path, log: Path, fault: Any) -> None:
+    model = FakePerWindow(log=log, fault=fault, fault_clip="clip 2")
+    model.poison = mean_of(videos / "clip 2")
+    store = annotate(videos, tmp_path / "store", experts=[model])
+    error = "RuntimeError: an odd picture" if fault == "raise" else "OutOfMemoryError: CUDA out of memory"
+    assert failed(store) == {"clip 2": [("model", error)]}
+    calls = [note for note in model.notes() if note.startswith("clip clip")]
+    assert sorted(calls) == sorted([f"clip clip {n}" for n in range(5)] + ["clip clip 2"]), "it alone is tried again"
+
+
+@pytest.mark.long(sample=True)
+def test_a_gpu_that_a_window_loses_costs_its_clip(tmp_path: Path, videos: Path, log: Path) -> None:
+    model = FakePerWindow(log=log, fault="lose the GPU", fault_clip="clip 2")
+    model.poison = mean_of(videos / "clip 2")
+    store = annotate(videos, tmp_path / "store", experts=[model], workers=1)
+    assert failed(store) == {"clip 2": [("model", "RuntimeError: CUDA error: device-side assert triggered")]}
+
+
 @pytest.mark.long(sample=True)
 def test_no_worker_goes_idle_for_it(tmp_path: Path, videos: Path, log: Path) -> None:
     annotate(videos, tmp_path / "store", experts=chain(log), clips_at_once=8, workers=2)
@@ -169,9 +206,6 @@ def test_too_little_memory_for_one_costs_one_clip(tmp_path: Path, videos: Path, 
 
 def poison(videos: Path, expert: FakePerImage, name: str) -> None:
     """The expert's fault comes with a picture of this clip, in whatever batch that is."""
-    import numpy as np
-    from PIL import Image
-
     picture = sorted((videos / name).iterdir())[1]
     expert.poison, expert.fault_clip = float(np.asarray(Image.open(picture)).mean()), name
 
