@@ -129,7 +129,7 @@ def windows_of(clip: Clip, count: int) -> list[list[np.ndarray]]:
     return [pictures[first : first + 2] for first in range(count)]
 
 
-FIELDS = ("depth", "conf", "extrinsics", "intrinsics", "sky", "is_metric", "scale_factor")
+FIELDS = ("depth", "conf", "extrinsics", "intrinsics", "sky")
 
 
 @pytest.mark.parametrize("variant", ["relative", "small", "metric"])
@@ -141,6 +141,7 @@ def test_one_window_gives_the_bytes_of_upstreams_inference(
     theirs = network.upstream.inference(window, ref_view_strategy="middle", process_res=112, export_kwargs={})
     for field in FIELDS:
         np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field), err_msg=field)
+    assert (ours.is_metric, ours.scale_factor) == (theirs.is_metric, theirs.scale_factor)
 
 
 @pytest.mark.parametrize("variant", ["relative", "small", "metric"])
@@ -155,6 +156,7 @@ def test_windows_of_several_clips_are_predicted_as_alone(
             np.testing.assert_array_equal(getattr(among_others, field), getattr(elsewhere, field), err_msg=field)
             if getattr(one, field) is not None:
                 np.testing.assert_allclose(getattr(among_others, field), getattr(one, field), rtol=2e-3, atol=1e-4)
+        assert among_others.is_metric == one.is_metric and among_others.scale_factor == elsewhere.scale_factor
     assert variant != "small" or len({one.scale_factor for one in forwards}) == 3
 
 
