@@ -3,11 +3,18 @@
 from collections.abc import Callable
 from functools import cache, wraps
 from inspect import isgeneratorfunction
+from itertools import count
+from threading import Event
 from typing import Any, get_args
 
 import jaxtyping
 from beartype import BeartypeConf, beartype
 from jaxtyping import AbstractArray, config
+
+FIRST, EACH = 50, 20
+"""The first calls of a function are checked, and each twentieth of the later ones."""
+EVERY_CALL = Event()
+"""Set: all calls are checked."""
 
 _CHECK = beartype(conf=BeartypeConf(is_pep484_tower=True))
 _jaxtyped = jaxtyping.jaxtyped
@@ -37,24 +44,26 @@ def checked(target: Any = None, **_: object) -> Any:
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     if isgeneratorfunction(function):  # whose context would end before it starts
         return _jaxtyped(function, typechecker=_CHECK)
-    hints = function.__annotations__.values()
-    typed = _later(function) if any(isinstance(hint, str) for hint in hints) else _CHECK(function)
+    typed, calls = _later(function), count()
 
-    @wraps(function)
-    def without_shapes(*args: Any, **kwargs: Any) -> Any:
-        return (function if config.jaxtyping_disable else typed)(*args, **kwargs)
-
-    @wraps(function)
     def with_shapes(*args: Any, **kwargs: Any) -> Any:
         with _jaxtyped("context"):  # one length for each name of an axis
-            return without_shapes(*args, **kwargs)
+            return typed(*args, **kwargs)
 
-    return with_shapes if any(map(_has_shape, hints)) else without_shapes
+    check = with_shapes if any(map(_has_shape, function.__annotations__.values())) else typed
+
+    @wraps(function)
+    def sampled(*args: Any, **kwargs: Any) -> Any:
+        number = next(calls)
+        is_checked = number < FIRST or number % EACH == 0 or EVERY_CALL.is_set()
+        return (check if is_checked and not config.jaxtyping_disable else function)(*args, **kwargs)
+
+    return sampled
 
 
 def _later(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function under `beartype` from its first call on, when names that its module defines below it are known.
-    Hints of names that only type checkers import are left out."""
+    """The function under `beartype` from its first checked call on: many are never called, and names that its module
+    defines below it are known by then. Hints of names that only type checkers import are left out."""
 
     @cache
     def typed() -> Callable[..., Any]:

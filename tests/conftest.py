@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-from tests.array_types import checked
+from tests.array_types import EVERY_CALL, checked
 
 settings.register_profile("any load", settings.get_profile(settings.get_current_profile_name()), deadline=None)
 settings.load_profile("any load")
@@ -89,8 +89,10 @@ _config: pytest.Config | None = None
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Only the process that collects the reports remembers them, not each worker."""
+    """Only the process that collects the reports remembers them, not each worker; a full run checks every call."""
     global _config
+    if config.getoption("--long") == "all":
+        EVERY_CALL.set()
     _config = None if hasattr(config, "workerinput") else config
 
 

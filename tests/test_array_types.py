@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from threading import Event
 
 import numpy as np
 import pytest
 from beartype.roar import BeartypeCallHintViolation
 from jaxtyping import Float, TypeCheckError
 
-from tests.array_types import checked
+from tests.array_types import EACH, EVERY_CALL, FIRST, checked
 
 Rows = Float[np.ndarray, "n 3"]
 
@@ -40,6 +41,13 @@ def each(rows: Rows, others: Rows) -> Iterator[np.ndarray]:
     yield from rows + others
 
 
+@pytest.fixture
+def every_call() -> Iterator[Event]:
+    was_set = EVERY_CALL.is_set()
+    yield EVERY_CALL
+    EVERY_CALL.set() if was_set else EVERY_CALL.clear()
+
+
 def test_true_types_pass() -> None:
     pair = Pair(np.ones((2, 3)), np.ones((2, 3)))
     assert summed(pair.one, pair.other).tolist() == [6, 6]
@@ -68,8 +76,27 @@ def test_other_types_are_checked_too() -> None:
         named(1, 2.0)  # type: ignore[arg-type]
 
 
-def test_our_modules_are_checked() -> None:
+def test_of_many_calls_the_first_are_checked_and_then_some_or_all_if_asked(every_call: Event) -> None:
+    @checked
+    def same(one: int) -> int:
+        return one
+
+    def found() -> bool:
+        try:
+            return same("one") != "one"  # type: ignore[arg-type, comparison-overlap]
+        except BeartypeCallHintViolation:
+            return True
+
+    every_call.clear()
+    assert sum(found() for _ in range(FIRST)) == FIRST
+    assert sum(found() for _ in range(10 * EACH)) == 10
+    every_call.set()
+    assert sum(found() for _ in range(EACH)) == EACH
+
+
+def test_our_modules_are_checked(every_call: Event) -> None:
     from experts.intrinsics import Intrinsics
 
+    every_call.set()
     with pytest.raises(BeartypeCallHintViolation):
         Intrinsics.project(None, np.ones((2, 4)))  # type: ignore[arg-type]

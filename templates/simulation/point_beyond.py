@@ -206,10 +206,11 @@ def _drawn(scene: Scene, rng: np.random.Generator) -> Iterator[dict[str, Json]]:
     mutual = shared_views(scene, frames).mutual & ~np.eye(len(frames), dtype=bool)
     size = np.array([scene.clip.width_px, scene.clip.height_px])
     pairs = np.argwhere(mutual)
+    surfaces = scene.surface(frame, xy)
     for _ in range(_PER_PAIR):
         for a, b in rng.permutation(pairs).tolist():
             rows = rng.permutation(np.flatnonzero(frame == frames[a]))
-            surface, there = scene.surface(frame[rows], xy[rows]), np.full(len(rows), frames[b])
+            surface, there = surfaces.take(rows), np.full(len(rows), frames[b])
             sigma = _sigma(scene, frame[rows], there, surface)
             seen = in_axes_of(scene, frames[[b]], frames[[a]], surface.xyz_cam[None])[0]
             past = _past_edges(scene, seen)

@@ -21,6 +21,7 @@ from templates.world import Procedural
 from tests.templates import worlds
 
 TEMPLATES = {name: template for name, template in create_templates().items() if template.world is not Procedural}
+pytestmark = pytest.mark.xdist_group("generate")  # in one process the usual questions are asked once
 HIGHER = {t.ability for t in TEMPLATES.values() if not t.ability.startswith("L1")}
 """Abilities that are left out where those of perception show as much."""
 
@@ -30,7 +31,7 @@ def asked(
 ) -> ClipQuestions:
     """All questions but those about abilities that need not be asked again."""
     templates = [template for template in TEMPLATES.values() if template.ability not in without]
-    return ask_clip(worlds.clip(), signals, templates, AskSettings(**changes), seed)
+    return ask_clip(worlds.clip(), signals, templates, AskSettings(**{"facts_per_template": 4, **changes}), seed)
 
 
 @cache

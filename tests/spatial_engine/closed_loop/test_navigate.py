@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -21,6 +22,19 @@ from spatial_engine.errors import SpatialEngineError
 from tests.spatial_engine.evaluation.chat_server import Does, patient, quick_retries, serving
 
 BACK = {0: 1, 1: 0, 2: 3, 3: 2, 4: 5, 5: 4}
+
+
+@pytest.fixture(
+    scope="module", autouse=True, params=[4, pytest.param(1, marks=pytest.mark.long)], ids=["small", "full"]
+)
+def smaller(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Photos of a quarter of the width; all long tests see them in full."""
+    width, height = Room.size_px
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Room, "size_px", (width // request.param, height // request.param))
+        yield
+    tasks.cache_clear()
+    ways.cache_clear()
 
 
 @cache

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from experts.signals import Depth, Signal
@@ -50,23 +48,21 @@ def answers(shape: str, seed: int, smooth: float = 0, pixel: float = 0) -> list[
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@given(seed=st.integers(0, 10_000))
-@settings(max_examples=12, deadline=None, derandomize=True)
-def test_a_body_in_any_pose_is_named_rightly_or_not_at_all(shape: str, seed: int) -> None:
-    assert set(answers(shape, seed)) <= {shape}
+@pytest.mark.parametrize("count", [4, pytest.param(40, marks=pytest.mark.long)])
+def test_bodies_in_any_pose_are_named_rightly_or_not_at_all_and_most_are_named(shape: str, count: int) -> None:
+    given_ = [answers(shape, seed) for seed in range(count)]
+    assert {answer for each in given_ for answer in each} == {shape}
+    assert sum(map(bool, given_)) >= count / 2
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("smooth", "pixel"), [(0, 0.01), (0, 0.03), (0.01, 0.005), (0.027, 0.013)])
-@pytest.mark.long(sample=True)
-def test_noise_of_depth_silences_and_does_not_mislead(shape: str, smooth: float, pixel: float) -> None:
-    given_ = Counter(answer for seed in range(25) for answer in answers(shape, seed, smooth, pixel))
+@pytest.mark.parametrize(
+    "count", [pytest.param(3, marks=pytest.mark.long(sample=True)), pytest.param(25, marks=pytest.mark.long)]
+)
+def test_noise_of_depth_silences_and_does_not_mislead(shape: str, smooth: float, pixel: float, count: int) -> None:
+    given_ = Counter(answer for seed in range(count) for answer in answers(shape, seed, smooth, pixel))
     assert set(given_) <= {shape}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_most_bodies_are_asked_about(shape: str) -> None:
-    assert sum(bool(answers(shape, seed)) for seed in range(10)) >= 5
 
 
 @pytest.mark.parametrize("shape", END_ON)

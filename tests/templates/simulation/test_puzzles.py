@@ -21,6 +21,7 @@ from templates.simulation.puzzles.solid import projected
 
 PUZZLES = {name: t for name, t in create_templates().items() if isinstance(t, Puzzle)}
 NAMES = pytest.mark.parametrize("name", PUZZLES)
+pytestmark = pytest.mark.xdist_group("puzzles")  # in one process each is made once
 COUNT = 40
 TURNS = Rotation.create_group("O").as_matrix().round()
 
@@ -48,11 +49,19 @@ def test_one_option_is_right_and_all_differ(name):
 
 
 @NAMES
-def test_no_puzzle_comes_twice_and_a_seed_gives_the_same_ones(name):
+def test_no_puzzle_comes_twice(name):
     facts = [str(draft.fact) for draft in drafts(name) if draft.format == PUZZLES[name].formats[0]]
     assert len(set(facts)) == len(facts) == COUNT
-    assert [draft.fact for draft in drafts.__wrapped__(name)] == [draft.fact for draft in drafts(name)]
-    assert [draft.fact for draft in drafts(name)] != [draft.fact for draft in drafts(name, seed=1)]
+
+
+@NAMES
+@pytest.mark.parametrize("count", [5, pytest.param(COUNT, marks=pytest.mark.long)])
+def test_a_seed_gives_the_same_puzzles(name, count):
+    facts, again, others = (
+        [draft.fact for draft in made(name, count, seed)]
+        for made, seed in ((drafts, 0), (drafts.__wrapped__, 0), (drafts, 1))
+    )
+    assert again == facts != others
 
 
 def test_the_leaf_of_puzzles_is_asked_in_two_formats():
