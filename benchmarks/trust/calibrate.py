@@ -33,10 +33,6 @@ _UNFIT = ("fox_ngp", "co3d_apple", "toy_kitchen_phone", "apc_shelf", "kitti_trac
 _FIRST_ROOM = 900
 _ROOMS: dict[Style, int] = {"room": 9, "furnished": 4}
 """Rendered rooms by style; their seeds begin with `_FIRST_ROOM`."""
-_ONLY_FILMED = ("range",)
-"""Quantities that are not fitted on rooms. Where a camera moves sideways without turning, ranges of two rooms err by 2
-to 7 σ (perhaps as lens distortion looks like depth there), those of other rooms by less than one. No factor describes
-both."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,8 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(found, Crashed):
             print(f"{clip.name} failed: {found.error}\n{found.traceback}")
         else:
-            rendered = isinstance(clip, RoomClip)
-            errors[clip.name] = [each for each in found if not (rendered and each.quantity in _ONLY_FILMED)]
+            errors[clip.name] = found
         print(f"{len(errors)}/{len(clips)} {clip.name}", flush=True)
     if len(errors) < len(clips):
         print("nothing written: the packaged calibration needs all clips")

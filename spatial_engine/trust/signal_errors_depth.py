@@ -19,6 +19,10 @@ GROSS_RANGE = 0.15
 """A range is plainly wrong beyond this: the tolerance of a ratio of ranges."""
 SURE_DEPTH = 0.025
 """Truth at a pixel decides if its σ, its spread over 3 px around included, is at most this: no border, no hole."""
+_FOCAL_SIGMA = 0.3
+"""Beyond this σ_f / f the footage does not determine the focal length (a camera that only goes sideways or ahead). The
+two reconstructions then have the shortest and the longest possible one; ranges at the edge of the picture err against
+those in its middle, in opposite ways, and σ of a fact is that of both together. One of them alone tells nothing."""
 _USABLE = 1 - AskSettings().min_confidence
 """Largest outlier probability of what questions use."""
 _NEAREST = 0.29
@@ -41,7 +45,7 @@ class _Ranges:
 def range_errors(mine: Scene, true: Scene, dense: Sequence[int]) -> Iterator[SignalErrors]:
     """Errors of sparse points and of depth, in the frames that have true depth."""
     frames = [frame for frame in dense if true.has_depth(frame) and np.isfinite(mine.world_from_cam([frame])).all()]
-    if mine.path is None or not frames:
+    if mine.path is None or mine.path.focal_relative_sigma > _FOCAL_SIGMA or not frames:
         return
     if mine.points is not None and mine.points.provenance.expert == mine.path.provenance.expert:
         yield _record(mine.points.provenance, "sparse_points", _of_points(mine, true, frames), mine.path.scale)

@@ -188,6 +188,15 @@ def test_an_uncertain_focal_length_is_reported_beside_rotation_and_translation(s
         assert np.quantile(unsure, 0.9) > 3 * np.quantile(sure, 0.9), kind
 
 
+def test_ranges_do_not_count_where_the_focal_length_is_not_determined(sequence):
+    signals = k.noisy(sequence, 1.0)
+    unsure = {**signals, "camera_path": replace(signals["camera_path"], focal_relative_sigma=1.2)}
+    assert ("sparse_points", "range") in errors(sequence, signals)
+    assert {quantity for _, quantity in errors(sequence, unsure)} == {q for _, q in errors(sequence, signals)} - {
+        "range"
+    }
+
+
 def test_truth_less_accurate_than_the_signal_does_not_count(sequence):
     unsure = known_within(sequence, rotation_sigma_deg=3.0)
     signals = k.noisy(sequence, 1.0)
