@@ -73,9 +73,7 @@ class DepthElsewhere:
         useful = np.flatnonzero((turned <= _MOST_ROTATION_RAD) & (frames != frame))
         return [int(frames[k]) for k in useful[np.argsort(away[useful], kind="stable")][:_VIEWS]]
 
-    def _met(
-        self, frame: int, view: int, depth: Depth, ray: Float64[np.ndarray, "3"]
-    ) -> tuple[float, float] | None:
+    def _met(self, frame: int, view: int, depth: Depth, ray: Float64[np.ndarray, "3"]) -> tuple[float, float] | None:
         """z and relative σ of the first place of the ray that passes through the surface of the other frame. None where
         there is none, or the other frame does not show what lies before it."""
         view_from_own = np.linalg.inv(pose(self.path, view)) @ pose(self.path, frame)

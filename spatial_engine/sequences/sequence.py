@@ -52,9 +52,7 @@ class Sequence:
             for k in range(0, len(frames) - gap, 1 + len(frames) // _PAIRS)
         ]
         depth = lru_cache(_DEPTHS)(lambda frame: truth.depth_of(self.clip, [frame]))
-        return MatchedSurface.of(
-            self.clip, path, pairs(self.clip, apart), DepthElsewhere(path=path, depth_of=depth)
-        )
+        return MatchedSurface.of(self.clip, path, pairs(self.clip, apart), DepthElsewhere(path=path, depth_of=depth))
 
     def signals(self) -> dict[str, str]:
         """One line of text per signal with ground truth."""
