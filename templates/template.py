@@ -65,6 +65,9 @@ class Template(ABC):
     picture does, as masks of objects, fields of view and the horizon do."""
     spare: ClassVar[int] = 4
     """Facts proposed for each one that may be asked: the gate refuses most of them."""
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset()
+    """Reasons for which a fact is not asked although its answer is known, wholly or in part (NaN elsewhere): ground
+    truth compares such facts all the same. They come last among the reasons of a fact."""
     cue_formats: tuple[FormatName, ...] = ()
     """Formats whose answers `cue` turns into hints; none by default."""
 

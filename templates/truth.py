@@ -9,7 +9,7 @@ from templates.answers import RIGHT, WRONG, Answer
 from templates.answers.answers import Answers
 from templates.answers.format import Denied
 from templates.answers.registry import recorded_answer
-from templates.columns import Json
+from templates.columns import Json, Texts
 from templates.facts import Facts
 from templates.generate import answers_to, measured_by
 from templates.question import FormatName, Question
@@ -18,8 +18,8 @@ from templates.template import Template
 
 LACKS = "truth: "
 """Begins the reasons of what the truth does not give."""
-_MAX_OPEN = 2
-"""So many of the eight places around a pixel may leave the verdict open."""
+_MAX_OPEN = 3
+"""So many of the eight places around a pixel may leave the verdict open: five of them agree."""
 _EIGHT_DIRECTIONS = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]], dtype=float)
 
 
@@ -56,7 +56,7 @@ def compare_all(
     """Compares claims of one template with `truth`.
 
     With `slack_px` > 0 the fact's pixels are also moved by that distance in eight directions. Where a move turns the
-    verdict round, or more than two leave it open, the truth does not decide: the pixel lies at an edge, on a thin
+    verdict round, or more than three leave it open, the truth does not decide: the pixel lies at an edge, on a thin
     object, or near a hole in the depth. Raises `ColumnError` for facts that are not of the template.
     """
     if not claims:
@@ -82,8 +82,17 @@ def _compared(template: Template, claims: Sequence[Claim], facts: Facts, truth: 
     if not claims:
         return []
     measured = measured_by(template, facts, truth)
-    targets = {format: answers_to(template, format, facts, measured) for format in {c.format for c in claims}}
+    measured = replace(measured, why=_unknown(template, measured.why))
+    targets = {}
+    for format in {claim.format for claim in claims}:
+        answers = answers_to(template, format, facts, measured)
+        targets[format] = replace(answers, why=_unknown(template, answers.why))
     return [_comparison(claim, targets[claim.format], k) for k, claim in enumerate(claims)]
+
+
+def _unknown(template: Template, why: Texts) -> Texts:
+    """The reasons for which the truth is not known, without those for which a fact is only not worth asking."""
+    return np.where(np.isin(why, [*template.not_worth_asking]), "", why)
 
 
 def _comparison(claim: Claim, targets: Answers, row: int) -> Comparison:

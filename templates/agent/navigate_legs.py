@@ -29,6 +29,7 @@ from templates.template import Template
 
 _PLACES = 20
 _SURE = 0.99
+_FEW_STEPS, _MANY_STEPS = "the plan has too few steps", "the plan has too many steps"
 _FEWEST_SHOWN = 2
 """Fewest steps of the largest move of the worked example."""
 _TRIED = 6
@@ -65,6 +66,7 @@ class NavigateLegs(Template):
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("plan",)
     facts: ClassVar[type[Facts]] = TwoLegs
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_FEW_STEPS, _MANY_STEPS})
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset(
         {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
@@ -122,8 +124,8 @@ class NavigateLegs(Template):
         counts = _whole(facts, measured.value, measured.sigma)
         most = np.abs(counts).max(axis=1)
         cases = {
-            "the plan has too few steps": ~(np.abs(counts[:, ~ROTATES]).max(axis=1) >= FEWEST_STEPS),
-            "the plan has too many steps": ~(most <= MAX_STEPS),
+            _FEW_STEPS: ~(np.abs(counts[:, ~ROTATES]).max(axis=1) >= FEWEST_STEPS),
+            _MANY_STEPS: ~(most <= MAX_STEPS),
         }
         plans = _plan(facts, measured.value, measured.sigma, counts, measured.outliers)
         return Answers.of(plans, first_reason(len(facts), cases))

@@ -51,6 +51,7 @@ _FRACTIONS = tuple(1 / k for k in range(MAX_FRACTION, 2, -1))
 _ANGLES = tuple(angle for angle in ROUND_RADIANS if angle <= np.radians(15.0))
 """Angles of a step. The largest one is also the largest tolerance, as for directions."""
 _JOINED = ", then "
+_NO_LENGTH, _FEW_STEPS = "the length of a step is not known", "the plan has too few steps"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +76,8 @@ class Navigate(Template):
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("choice", "plan")
     facts: ClassVar[type[Facts]] = Legs
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_NO_LENGTH, _FEW_STEPS})
+    """Without the length of a step, a plan can still be wrong: by its rotations."""
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset(
         {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
@@ -209,9 +212,9 @@ def _plans(measured: Measured, facts: Legs) -> Answers:
         outlier_probability=measured.outliers,
     )
     cases = {
-        "the length of a step is not known": ~(np.isfinite(measured.value) & np.isfinite(measured.sigma)).all(axis=1),
+        _NO_LENGTH: ~(np.isfinite(measured.value) & np.isfinite(measured.sigma)).all(axis=1),
         Plan.refusal: np.isnan(length) | np.isnan(angle),
-        "the plan has too few steps": np.abs(kept[:, ~ROTATES]).max(axis=1) < (FEWEST_STEPS - 0.5) * length,
+        _FEW_STEPS: np.abs(kept[:, ~ROTATES]).max(axis=1) < (FEWEST_STEPS - 0.5) * length,
     }
     return Answers.of(plans, first_reason(len(facts), cases))
 

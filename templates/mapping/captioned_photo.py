@@ -46,6 +46,7 @@ _SURE_ANSWER, _MISLEADING = 0.99, 0.3
 """Least P(right) of an answer that is proposed, and least share of captions for which the pictures suggest another
 photo, or none."""
 _TRAP = "as the pictures suggest"
+_OF_ANOTHER = "the caption may be true of another photo"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +71,7 @@ class CaptionedPhoto(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = CaptionedPhotos
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _PHOTOS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_OF_ANOTHER})
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
     reads: frozenset[str] = frozenset(
         {"camera_path", "gravity", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks", "objects"}
@@ -107,7 +109,7 @@ class CaptionedPhoto(Template):
         others = np.arange(photos) != right[:, None]
         cases = {
             "the caption is not surely true of exactly one photo": fits.sum(axis=1) != 1,
-            "the caption may be true of another photo": (others & (fails.sum(axis=2) < _LEAST_FALSE)).any(axis=1),
+            _OF_ANOTHER: (others & (fails.sum(axis=2) < _LEAST_FALSE)).any(axis=1),
         }
         denied = np.where(others, np.where(fails, margin, 0.0).max(axis=2), np.inf)
         apart = np.column_stack([margin[np.arange(n), right], denied])

@@ -32,6 +32,7 @@ _SURE = 0.99
 _MISLEADING = 0.6
 """Least share of facts in which another photo shows more of photo 1."""
 _LARGEST_SHARE = "shows most of photo 1"
+_LITTLE_SHARED, _AS_NEAR = "the photos share too little of their view", "two photos are about as near"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +54,7 @@ class PlaceAgain(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = FivePhotos
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _OTHERS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_LITTLE_SHARED, _AS_NEAR})
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches"})
 
@@ -83,8 +85,8 @@ class PlaceAgain(Template):
             cases = {
                 POSITION_UNKNOWN: ~np.isfinite(travel + sigma).all(axis=1),
                 "a photo is shown twice": (pairs[:, 0] == pairs[:, 1]).reshape(n, k).any(axis=1),
-                "the photos share too little of their view": ~mutual.all(axis=1),
-                "two photos are about as near": near[:, 1] < np.maximum(_RATIO * near[:, 0], near[:, 0] + _STEP),
+                _LITTLE_SHARED: ~mutual.all(axis=1),
+                _AS_NEAR: near[:, 1] < np.maximum(_RATIO * near[:, 0], near[:, 0] + _STEP),
             }
             apart = np.hypot(near_sigma[:, 1:], near_sigma[:, :1])
         return Measured(

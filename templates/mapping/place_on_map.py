@@ -34,6 +34,7 @@ _STEEPEST_RAD = np.radians(35)
 """Largest elevation of one camera above the other: a map shows no heights."""
 _LEAST_TRAVEL = 0.15
 """Least distance between the cameras, as a share of that of what photo 1 shows."""
+_SAME_PLACE = "the photos were taken at about the same place"
 _OTHERS = 3
 """Random arrows among which wrong ones are chosen too."""
 _ARROW, _LABEL = 0.5, 0.12
@@ -108,7 +109,7 @@ def _known(scene: Scene, arrows: _Arrows, travel: Float64[np.ndarray, "n"]) -> M
         POSITION_UNKNOWN: ~np.isfinite(travel),
         "up is not known, or a photo is not upright": ~np.isfinite(arrows.both_deg + arrows.sigma_deg[:, None]).all(1),
         "the camera stands too high above the other": ~(np.abs(arrows.elevation_rad) <= _STEEPEST_RAD),
-        "the photos were taken at about the same place": travel < _LEAST_TRAVEL,
+        _SAME_PLACE: travel < _LEAST_TRAVEL,
     }
 
 
@@ -148,6 +149,7 @@ class WhereOnMap(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ArrowsOfPhoto
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_SAME_PLACE})
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity", "sparse_points", "depth", "depth_patches"})
 
@@ -171,7 +173,7 @@ class WhereOnMap(Template):
         label, cases = nearest(error, _FITS_DEG, 0.9 * _APART_DEG)
         travel = _travel(scene, facts.frame_from, facts.frame)
         return Measured(
-            why=first_reason(len(facts), {**_known(scene, true, travel), **cases}),
+            why=first_reason(len(facts), {**cases, **_known(scene, true, travel)}),
             value=error,
             sigma=sigma,
             label=label,
@@ -213,6 +215,7 @@ class ViewFrom(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = PhotosOfArrow
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_SAME_PLACE})
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
     reads: frozenset[str] = frozenset({"camera_path", "gravity", "sparse_points", "depth", "depth_patches"})
 
@@ -246,7 +249,7 @@ class ViewFrom(Template):
             for reason, holds in _known(scene, each, _travel(scene, frame_from, frame)).items()
         }
         return Measured(
-            why=first_reason(len(facts), {**lacking, **cases}),
+            why=first_reason(len(facts), {**cases, **lacking}),
             value=error,
             sigma=sigma,
             label=label,

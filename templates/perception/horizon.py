@@ -204,6 +204,7 @@ _LEAST_ANGLE_DEG = 20.0
 """Least angle between proposed arrows."""
 _LEAST_LEAN_DEG = 10.0
 """Least angle between up in the world and up in the photo: else the habit of drawing up upwards is right."""
+_UP_IN_PHOTO = "up in the world is up in the photo"
 _LENGTH = 0.11
 """Of an arrow, as a share of the diagonal."""
 
@@ -219,6 +220,7 @@ class UpArrow(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Arrows
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_UP_IN_PHOTO})
     needs: frozenset[str] = frozenset({"gravity"})
     reads: frozenset[str] = frozenset({"gravity", "camera_path", "calibration"})
 
@@ -259,8 +261,8 @@ class UpArrow(Template):
         label, cases = nearest(error, _ARROW_DEG, _ARROW_STEP_DEG)
         cases = {
             UP_UNKNOWN: np.isnan(up).any(axis=1),
-            "up in the world is up in the photo": np.abs(lean) < _LEAST_LEAN_DEG,
             **cases,
+            _UP_IN_PHOTO: np.abs(lean) < _LEAST_LEAN_DEG,
         }
         return Measured(
             why=first_reason(len(facts), cases),

@@ -24,6 +24,7 @@ from templates.settings import MaxTolerances
 from templates.template import Template
 
 _MARKS = ("1", "2")
+_EQUAL = "two lines are about equally long"
 _VISIBLE = 0.2
 """Least |ln| of a ratio of lengths that people can see."""
 _LEAST_ANGLE_RAD = np.radians(20)
@@ -44,6 +45,7 @@ class LongerSegment(Template):
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = ThreePoints
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_EQUAL})
     needs: frozenset[str] = frozenset({"camera_path"})
     with_bars: ClassVar[bool] = True
     reads: frozenset[str] = frozenset(
@@ -101,7 +103,7 @@ class LongerSegment(Template):
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
         """The longer line, or the ratio with a tolerance of 15 %."""
         equal = np.abs(measured.value[:, 0]) < _VISIBLE
-        why = first_reason(len(facts), {"two lines are about equally long": equal})
+        why = first_reason(len(facts), {_EQUAL: equal})
         return Answers.of(larger_or_ratio(format, measured, self.max_tolerances.size_ratio), why)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:

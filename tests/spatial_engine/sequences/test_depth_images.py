@@ -1,5 +1,5 @@
-"""Gaps in depth are closed within a surface only. Depth beside the colour pixels: its σ takes in what is near, and a
-camera of its own is accounted for."""
+"""Gaps in depth are closed within a surface only. Depth that lies beside the colour pixels: its σ takes in what is
+near, and a camera of its own is accounted for."""
 
 import numpy as np
 

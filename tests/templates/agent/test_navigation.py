@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from experts.signals import Scale, Signal, SparsePoints
+from templates.agent.legs import ROTATES
 from templates.agent.navigation import Navigate
+from templates.answers import Plan
 from templates.asked import ClipQuestions, Draft
 from templates.columns import Json
 from templates.generate import answers_to
@@ -166,3 +168,15 @@ def test_a_point_of_large_sigma_defines_no_step() -> None:
 
 def test_a_pure_rotation_gives_no_plan() -> None:
     assert not len(asked(worlds.signals(motion="rotation_only")))
+
+
+def test_truth_without_the_length_of_a_step_contradicts_wrong_rotations_only() -> None:
+    signals = worlds.signals()
+    truth = exactly(signals)
+    truth = replace(truth, signals={name: part for name, part in truth.signals.items() if name != "sparse_points"})
+    found = plans(asked(signals))
+    assert [verdict(NAVIGATE, "plan", draft.fact, draft.answer, truth) for draft in found] == [None] * len(found)
+    written = [draft.answer for draft in found if isinstance(draft.answer, Plan)]
+    turned = [replace(plan, counts=plan.counts + 3.0 * ROTATES) for plan in written]
+    verdicts = [verdict(NAVIGATE, "plan", d.fact, plan, truth) for d, plan in zip(found, turned, strict=True)]
+    assert len(found) >= 4 and verdicts == [False] * len(found)
