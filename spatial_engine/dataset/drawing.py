@@ -255,19 +255,33 @@ def _name_polygons(canvas: Canvas, polygons: Sequence[Polygon], view: _View, gro
     polygon that is covered."""
     if not any(polygon.text for polygon in polygons):
         return
-    covered = _drawn_over(ground, canvas.picture) > 0
+    free = cv2.compare(_drawn_over(ground, canvas.picture), 0, cv2.CMP_EQ)
     for polygon in reversed(polygons):
-        own, corners = np.zeros(covered.shape, dtype=np.uint8), view.place(polygon.corners)
-        Canvas(own).polygon(corners, 1, smooth=False)
-        own[covered] = 0
-        covered |= own > 0
-        if polygon.text and not own.any():
-            canvas.text(polygon.text, corners.mean(axis=0), 19 * max(unit, _LEGIBLE))
-        elif polygon.text:
-            room = cv2.distanceTransform(own, cv2.DIST_L2, cv2.DIST_MASK_5)
-            wide = np.argwhere(room >= 0.9 * room.max())
-            y, x = wide[np.argmin(np.hypot(*(wide - np.argwhere(own).mean(axis=0)).T))]
-            canvas.text(polygon.text, (float(x), float(y)), 19 * max(unit, _LEGIBLE))
+        corners = view.place(polygon.corners)
+        box = _around(corners, free.shape)
+        own = np.zeros_like(free[box])
+        Canvas(own).polygon(corners - (box[1].start, box[0].start), 255, smooth=False)
+        cv2.bitwise_and(own, free[box], own)
+        free[box][own > 0] = 0
+        if polygon.text:
+            spot = _widest(own) + (box[1].start, box[0].start) if own.any() else corners.mean(axis=0)
+            canvas.text(polygon.text, spot, 19 * max(unit, _LEGIBLE))
+
+
+def _around(corners: Float64[np.ndarray, "n 2"], shape: tuple[int, ...]) -> tuple[slice, slice]:
+    """Rows and columns of a picture in which a polygon lies, and three more on each side."""
+    low, high = np.floor(corners.min(axis=0)).astype(int) - 3, np.ceil(corners.max(axis=0)).astype(int) + 4
+    (left, top), (right, bottom) = (np.clip(edge, 0, shape[::-1]).tolist() for edge in (low, high))
+    return slice(top, bottom), slice(left, right)
+
+
+def _widest(area: UInt8[np.ndarray, "h w"]) -> Float64[np.ndarray, "2"]:
+    """The pixel with most room around it; of several, the one nearest to the middle of the area."""
+    room = cv2.distanceTransform(area, cv2.DIST_L2, cv2.DIST_MASK_5)
+    moments = cv2.moments(area, binaryImage=True)
+    middle = np.array([moments["m10"], moments["m01"]]) / moments["m00"]
+    wide = np.reshape(cv2.findNonZero((room >= 0.9 * room.max()).view(np.uint8)), (-1, 2)).astype(np.float64)
+    return np.asarray(wide[np.argmin(np.hypot(*(wide - middle).T))])
 
 
 @lru_cache(maxsize=1)
