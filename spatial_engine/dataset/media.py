@@ -255,7 +255,7 @@ def _write_video(clip: Clip, pictures: Sequence[Picture], video: Video, file: Pa
     fps = _fps(clip, video.frames)
     times_s = _times_s(clip, video.frames) or [k / fps for k in range(len(pictures))]
     with _whole(file) as temporary:
-        write_mp4(temporary, pictures, [time_s - times_s[0] for time_s in times_s], fps=fps, preset="veryfast")
+        write_mp4(temporary, pictures, [time_s - times_s[0] for time_s in times_s], fps=fps, preset="ultrafast")
 
 
 def _save(picture: Image.Image, file: Path) -> None:
