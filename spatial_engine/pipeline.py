@@ -19,6 +19,8 @@ from spatial_engine.dataset.dataset import Dataset, check_target
 from spatial_engine.dataset.drafts import check_idle, drafts_folder, note_asked
 from spatial_engine.dataset.finishing import FinishClip
 from spatial_engine.dataset.hints import HintsFromSignals
+from spatial_engine.dataset.parquet import check_pyarrow
+from spatial_engine.dataset.question_files import write_question_files
 from spatial_engine.dataset.target import Target
 from spatial_engine.dataset.writing import balanced_drafts, draw_shard, write_drafts
 from spatial_engine.errors import UsageError, interruptible
@@ -117,6 +119,7 @@ def generate(
     Raises:
         UsageError: an ability is unknown, `sigma_calibration` holds none, or `dataset` holds something else.
         BusyError: another process writes to `dataset`, or asks for it.
+        SetupError: `parquet` without pyarrow.
         StoreError: `store` is none, or of another version.
         SpatialEngineError: nothing can be asked, `dataset` holds questions, and `allow_empty` is False.
         Interrupted: Ctrl-C.
@@ -126,6 +129,8 @@ def generate(
     work = drafts_folder(target)
     task = AskClip.of(source, options, work)
     check_target(target)
+    if options.parquet:
+        check_pyarrow()
     with monitored(progress or Silent(), options, "generate", target, share) as progress:
         if share.count > 1:
             with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
@@ -157,6 +162,7 @@ def generate(
                 allow_empty=options.allow_empty,
                 workers=options.workers,
                 cpu=cpu,
+                beside=write_question_files if options.parquet else None,
                 progress=progress,
             )
             rmtree(work)

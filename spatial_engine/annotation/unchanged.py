@@ -10,13 +10,14 @@ from pathlib import Path
 
 import spatial_engine
 from experts.expert import may_use
+from experts.footage.file_state import state_of
 from spatial_engine.annotation.annotation import AnnotateClips
 from spatial_engine.options import OpenOptions
 from spatial_engine.sources import Footage
 from spatial_engine.sources.camera_file import file_beside
 from spatial_engine.sources.clip_options import ClipOptions
 from spatial_engine.sources.finding import Known, KnownFootage
-from spatial_engine.sources.footage import ImageFolder, state_of
+from spatial_engine.sources.footage import ImageFolder
 from spatial_engine.sources.survey import SURVEY_VERSION
 from spatial_engine.store.finished import (
     FinishedClip,

@@ -21,7 +21,9 @@ FORMAT_VERSION = 3
 """Version of `questions.jsonl`, `provenance.jsonl` and `audit.json`."""
 
 
-DATASET_FILES = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", COST, "README.md"})
+PARQUET = "parquet"
+"""Folder of the questions as parquet files, where the user wanted them."""
+DATASET_FILES = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", COST, "README.md", PARQUET})
 """What a data set consists of."""
 _AT_ONCE = 4096
 """Questions that are read at once."""

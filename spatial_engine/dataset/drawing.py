@@ -259,12 +259,12 @@ def _name_polygons(canvas: Canvas, polygons: Sequence[Polygon], view: _View, gro
     for polygon in reversed(polygons):
         corners = view.place(polygon.corners)
         box = _around(corners, free.shape)
-        own = np.zeros_like(free[box])
-        Canvas(own).polygon(corners - (box[1].start, box[0].start), 255, smooth=False)
+        own, corner = np.zeros_like(free[box]), np.array([box[1].start, box[0].start])
+        Canvas(own).polygon(corners - corner, 255, smooth=False)
         cv2.bitwise_and(own, free[box], own)
         free[box][own > 0] = 0
         if polygon.text:
-            spot = _widest(own) + (box[1].start, box[0].start) if own.any() else corners.mean(axis=0)
+            spot = corner + _widest(own) if own.any() else corners.mean(axis=0)
             canvas.text(polygon.text, spot, 19 * max(unit, _LEGIBLE))
 
 

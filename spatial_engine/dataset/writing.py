@@ -9,7 +9,7 @@ The data set is written whole or not at all.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -99,10 +99,12 @@ def write_drafts(
     allow_empty: bool = False,
     workers: int = 0,
     cpu: CpuClock | None = None,
+    beside: Callable[[Dataset], object] | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
     """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error. `target`:
-    which questions are drawn of all that could be asked. `cpu`: the time of the work, for `cost.json`."""
+    which questions are drawn of all that could be asked. `cpu`: the time of the work, for `cost.json`. `beside`: writes
+    more files into the folder of the data set."""
     crashed = dict(crashed or {})
     with dataset_folder(path, allow_empty=allow_empty) as folder:
         parts, refused, balanced = _finished(task, crashed, seed, balancing, target, workers, progress or Silent())
@@ -123,6 +125,8 @@ def write_drafts(
         if cpu is not None:
             write_cost(folder, cpu.total_s)
         write_card(folder, record, path.name)
+        if beside is not None:
+            beside(Dataset(folder))
     return Dataset(path)
 
 

@@ -1,18 +1,16 @@
 """Parquet for the `datasets` library: all fields of a question, its pictures embedded, some files per split."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.question_line import plain, to_line
-from spatial_engine.evaluation.baselines import bare
+from spatial_engine.dataset.parquet import Kind, pictures, row_bytes, write_parquet
+from spatial_engine.dataset.question_files import AS_JSON, text_row
+from spatial_engine.dataset.shards import SHARD_MB, write_shards
 from spatial_engine.export.export_card import write_export_card
 from spatial_engine.export.exporter import Exported, questions_by_split
-from spatial_engine.export.parquet import Kind, pictures, row_bytes, write_parquet
-from spatial_engine.export.shards import SHARD_MB, write_shards
 from spatial_engine.language.reasoning import amount_of, chain
 from spatial_engine.output_folder import place_file
 from templates.columns import Json
@@ -52,11 +50,6 @@ COLUMNS: Mapping[str, Kind] = {
 """Every field of a question under its own name; `images` and `videos` in the order of `media`; `reasoning`, the chain
 of thought before the answer ("" for none); and `question`, the line of `questions.jsonl`, which the functions of
 `scoring.reward` take."""
-AS_JSON = frozenset(
-    ("value", "sigma", "tolerance", "scorer_params", "media", "fact", "evidence", "provenance", "licence")
-) | {"extra"}
-"""Fields whose shape differs from question to question: the column holds their JSON."""
-
 _LOADING = """\
 ```python
 from pathlib import Path
@@ -120,14 +113,9 @@ def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB, reaso
 def row(question: Question, folder: Path, reasoning: str = "none") -> dict[str, Any]:
     """One row; `folder` is the data set's. Hints that no prompt shows stay in the data set."""
     question = replace(question, hints=())
-    fields = {**plain(question.to_json()), "extra": plain(question.extra)}
-    cells = {
-        name: json.dumps(value, ensure_ascii=False) if name in AS_JSON else value for name, value in fields.items()
-    }
-    cells |= {"answer": bare(fields["answer"]), "question": to_line(question)}
-    cells["reasoning"] = chain(question, amount_of(question, reasoning))
-    shown = {"images": pictures(folder, question.media), "videos": [_video(medium) for medium in _videos(question)]}
-    return {**{name: cells.get(name) for name in COLUMNS}, **shown}
+    cells = text_row(question) | {"reasoning": chain(question, amount_of(question, reasoning))}
+    cells |= {"images": pictures(folder, question.media), "videos": [_video(one) for one in _videos(question)]}
+    return {name: cells[name] for name in COLUMNS}
 
 
 def _videos(question: Question) -> list[Mapping[str, Json]]:

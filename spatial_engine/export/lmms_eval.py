@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.parquet import Kind, check_pyarrow, pictures, write_parquet
 from spatial_engine.dataset.question_line import to_line
 from spatial_engine.evaluation import protocol
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.export.exporter import NO_VIDEOS, Exported, counted, shows_video, slug
-from spatial_engine.export.parquet import Kind, check_pyarrow, pictures, write_parquet
 from spatial_engine.export.scorer_archive import NAME as SCORER
 from spatial_engine.export.scorer_archive import task_code, write_scorer
 from spatial_engine.scoring import own

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.parquet import Kind, pictures, row_bytes, write_parquet
 from spatial_engine.dataset.question_line import to_line
+from spatial_engine.dataset.shards import SHARD_MB, write_shards
 from spatial_engine.export.conversations import TOKEN, conversation
 from spatial_engine.export.export_card import write_export_card
 from spatial_engine.export.exporter import NO_VIDEOS, Exported, questions_by_split, shows_video
-from spatial_engine.export.parquet import Kind, pictures, row_bytes, write_parquet
-from spatial_engine.export.shards import SHARD_MB, write_shards
 from templates.columns import Json
 from templates.question import Question
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.question_line import plain
+from spatial_engine.dataset.shards import SHARD_MB, write_shards
 from spatial_engine.evaluation.baselines import oracle_text
 from spatial_engine.export.export_card import write_export_card
 from spatial_engine.export.exporter import Exported, questions_by_split
-from spatial_engine.export.shards import SHARD_MB, write_shards
 from spatial_engine.language.reasoning import thought
 from templates.question import Question
 

@@ -61,6 +61,12 @@ class GenerateOptions(TargetOptions, WorkerOptions, MonitoringOptions):
         Doc("File that `spatial-engine calibrate` wrote, with a factor for each sigma; by default the packaged one."),
     ] = None
 
+    parquet: Annotated[
+        bool,
+        Doc(
+            "Write the questions into parquet files, too, in DATASET/parquet; they name pictures and do not hold them."
+        ),
+    ] = False
     allow_empty: Annotated[bool, Doc("Replace a data set also where nothing can be asked any more.")] = False
 
     def __post_init__(self) -> None:

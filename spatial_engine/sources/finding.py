@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from experts.footage.decoding import DecodingError
+from experts.footage.file_state import state_of
 from experts.footage.video import probe_video
 from spatial_engine.errors import UsageError
-from spatial_engine.sources.footage import Footage, Found, ImageFolder, Skipped, VideoFile, state_of
+from spatial_engine.sources.footage import Footage, Found, ImageFolder, Skipped, VideoFile
 from spatial_engine.sources.image_groups import group_images, natural_key
 
 # fmt: off

@@ -1,9 +1,6 @@
 """Pieces of footage on the user's disk, before they are opened."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from hashlib import sha256
-from os import stat_result
 from pathlib import Path
 
 from spatial_engine.errors import SpatialEngineError
@@ -52,12 +49,6 @@ class ImageFolder:
 
 
 Footage = VideoFile | ImageFolder
-
-
-def state_of(files: Iterable[tuple[str, stat_result]]) -> str:
-    """16 hex digits that change when a file is changed, renamed, added or removed. Reads no file."""
-    stated = (f"{name}\0{stat.st_size} {stat.st_mtime_ns}\0" for name, stat in files)
-    return sha256("".join(stated).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)

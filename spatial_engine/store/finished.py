@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 
-from spatial_engine.sources.footage import state_of
+from experts.footage.file_state import state_of
 from spatial_engine.store.ledger import DAMAGED, Ledger
 from spatial_engine.store.store import Store
 

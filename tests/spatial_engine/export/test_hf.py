@@ -6,10 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from spatial_engine.dataset.question_files import AS_JSON
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.errors import SetupError
 from spatial_engine.export import export
-from spatial_engine.export.hf import AS_JSON, COLUMNS
+from spatial_engine.export.hf import COLUMNS
 from spatial_engine.scoring.reward import accuracy_reward
 
 

@@ -5,9 +5,9 @@ import tarfile
 import pytest
 
 from spatial_engine.dataset.question_line import plain
+from spatial_engine.dataset.shards import write_shards
 from spatial_engine.errors import UsageError
 from spatial_engine.export import export
-from spatial_engine.export.shards import write_shards
 from spatial_engine.export.webdataset import Sample
 
 
