@@ -125,8 +125,8 @@ def _made(name: str, options: argparse.Namespace) -> tuple[PerWindowExpert, Call
         tiny = {"side_px": 64, "initial_px": 64} if options.tiny else {}
         return TapirExpert(TapirSettings(following=following, min_confidence=0.0, **tiny)), _bare_tracker
     if plain == "cotracker":
-        tiny = {"size_px": (128, 96)} if options.tiny else {}
-        settings = CoTrackerSettings(following=following, min_confidence=0.0, **tiny)
+        size_px = (128, 96) if options.tiny else CoTrackerSettings().size_px
+        settings = CoTrackerSettings(following=following, min_confidence=0.0, size_px=size_px)
         return CoTrackerExpert(settings, variant or "offline"), _bare_tracker
     windows = WindowSettings(
         frames=options.window, overlap=min(16, options.window // 4), memory_share=1e9, max_residual=1.0,
