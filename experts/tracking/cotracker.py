@@ -45,7 +45,7 @@ class CoTrackerExpert(ImageTracker):
     """Expert "cotracker": 2-D tracks with CoTracker 3, "offline" (whole windows) or "online" (16 frames at a time)."""
 
     name: ClassVar[str] = "cotracker"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     variants: ClassVar[tuple[str, ...]] = ("offline", "online")
     packages: ClassVar[tuple[Package, ...]] = (
         Package(module="torch", install="pip install torch", licence="BSD-3-Clause"),
@@ -80,7 +80,7 @@ class CoTrackerNetwork(TrackerNetwork):
     """Upstream tracks the points of a window jointly: its 64 virtual tracks attend to all of them, with a mask that its
     `forward` never sets. In a call of several windows it hides the copies that fill them up."""
 
-    queries_step: ClassVar[int] = 96
+    queries_step = 96
     """No multiple is 64: upstream would take a mask of that length for one of its virtual tracks."""
 
     def __init__(self, upstream: Any, device: str, iterations: int) -> None:
@@ -101,7 +101,7 @@ class CoTrackerNetwork(TrackerNetwork):
         import torch
         from torch.overrides import TorchFunctionMode
 
-        class ViewAsReshape(TorchFunctionMode):
+        class ViewAsReshape(TorchFunctionMode):  # type: ignore[misc]
             def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
                 function = torch.Tensor.reshape if function is torch.Tensor.view else function
                 return function(*args, **(kwargs or {}))

@@ -52,7 +52,7 @@ class TapirExpert(ImageTracker):
     """Expert "tapir": 2-D tracks with BootsTAPIR."""
 
     name: ClassVar[str] = "tapir"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     packages: ClassVar[tuple[Package, ...]] = (
         Package(module="torch", install="pip install torch", licence="BSD-3-Clause"),
         Package(module="tapnet", install=_GIT, licence="Apache-2.0"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float32, UInt8
@@ -44,7 +44,7 @@ class TrackerNetwork:
     """Base class; see `experts.runtime.per_window.WindowNetwork`. In float32: half precision is too coarse for
     pixels."""
 
-    queries_step: ClassVar[int]
+    queries_step: int
     """In a shared call the number of queries is filled up to a multiple of this, so that few shapes occur."""
 
     def __init__(self, upstream: Any, device: str) -> None:
