@@ -29,6 +29,7 @@ from experts.clip import Clip, Picture
 from experts.depth.da3_upstream import Variant
 from experts.depth.depth_anything_3 import DepthAnything3Expert, DepthAnything3Settings
 from experts.expert import SetupProblem
+from experts.runtime.device import place
 from experts.runtime.model_expert import missing_package
 from experts.runtime.per_window import PerWindowExpert, call_many
 from experts.runtime.windows import WindowSettings, rolling
@@ -59,7 +60,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cuda", help="cuda, cuda:1 or cpu")
+    parser.add_argument("--device", default="cuda", help="auto, cuda, cuda:1 or cpu")
     parser.add_argument("--models", nargs="+", choices=MODELS + VARIANTS, default=MODELS)
     parser.add_argument("--frames", type=int, help="of each clip; default 256, on a CPU 12")
     parser.add_argument("--clips", type=int, help="default 8, on a CPU 1")
@@ -67,6 +68,10 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--batch-frames", type=int, default=32, help="frames per call that several windows may make up")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args(words)
+    try:
+        options.device = place(options.device).device
+    except SetupProblem as problem:
+        raise SystemExit(str(problem)) from problem
     options.tiny = options.device == "cpu"
     options.frames = options.frames or (12 if options.tiny else 256)
     options.clips = options.clips or (1 if options.tiny else 8)

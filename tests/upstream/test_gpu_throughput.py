@@ -28,6 +28,11 @@ def test_a_line_per_model(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     assert tapir == "tapir: not run: tapnet is missing"
 
 
+def test_a_missing_gpu_is_one_line() -> None:
+    with pytest.raises(SystemExit, match=r"no device is called 'gpu'; there are: auto, cpu, cuda"):
+        main(["--device", "gpu"])
+
+
 def test_time_in_which_kernels_overlap_counts_once() -> None:
     assert busy_s([]) == 0
     assert busy_s([(5e6, 7e6), (0, 1e6), (5.5e6, 6e6), (6.5e6, 8e6)]) == pytest.approx(4.0)
