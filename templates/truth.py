@@ -18,8 +18,8 @@ from templates.template import Template
 
 LACKS = "truth: "
 """Begins the reasons of what the truth does not give."""
-_MAX_OPEN = 3
-"""So many of the eight places around a pixel may leave the verdict open: five of them agree."""
+_MAX_OPEN = 2
+"""So many of the eight places around a pixel may leave the verdict open: three lie beyond a straight edge nearby."""
 _EIGHT_DIRECTIONS = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]], dtype=float)
 
 
@@ -56,7 +56,7 @@ def compare_all(
     """Compares claims of one template with `truth`.
 
     With `slack_px` > 0 the fact's pixels are also moved by that distance in eight directions. Where a move turns the
-    verdict round, or more than three leave it open, the truth does not decide: the pixel lies at an edge, on a thin
+    verdict round, or more than two leave it open, the truth does not decide: the pixel lies at an edge, on a thin
     object, or near a hole in the depth. Raises `ColumnError` for facts that are not of the template.
     """
     if not claims:
