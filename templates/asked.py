@@ -153,7 +153,7 @@ class Asked:
 
     def _choice_of_prompt(self, k: int) -> tuple[str, int]:
         try:
-            _, name, wording = self._phrased(k)
+            _, name, wording = self._phrased(k, self.answers.row(k), self._offer(k))
         except Exception:  # a plug-in may raise anything; it does so again, and is counted, when it puts in words
             return "", 1
         return f"{self.template.name}/{name}", len(wording.prompts)
@@ -173,9 +173,9 @@ class Asked:
     def _offer(self, k: int) -> Offer | None:
         return None if self.offer is None else self.offer.take(np.array([k]))
 
-    def _phrased(self, k: int) -> tuple[Phrasing, str, Wording]:
+    def _phrased(self, k: int, answer: Answer, offer: Offer | None) -> tuple[Phrasing, str, Wording]:
         """What the template shows and says of one question, and the name and the words of its wording."""
-        made = self.template.phrase(self.format, self.rows[k], self.answers.row(k), self._offer(k))
+        made = self.template.phrase(self.format, self.rows[k], answer, offer)
         phrasing = returned("phrase", Phrasing, made)
         name = phrasing.wording or self.format
         return phrasing, name, returned("wording", Wording, self.template.wording(name))
@@ -187,7 +187,7 @@ class Asked:
     def draft(self, k: int, choose: "Choose | None" = None) -> "Draft":
         """One question in words. `choose` picks the wording, by default the first."""
         fact, answer, offer = self.rows[k], self.answers.row(k), self._offer(k)
-        phrasing, name, wording = self._phrased(k)
+        phrasing, name, wording = self._phrased(k, answer, offer)
         if lacking := sorted({*wording.placeholders} - phrasing.values.keys()):
             raise ValueError(f"Phrasing.values lacks {lacking[0]}, a placeholder of [{name}]")
         key = f"{self.template.name}/{name}"

@@ -153,7 +153,7 @@ def compare_depth_with_tracks(
         z = sampled(depth.z[row[k]], camera, xy)
         seen, xy, z = seen[np.isfinite(z)], xy[np.isfinite(z)], z[np.isfinite(z)]
         ranges = z / camera.rays(xy)[:, 2]
-        log_error, sigma = range_log_errors(ranges, tracks, seen, fitted, int(frames[k]), xy)
+        log_error, sigma = range_log_errors(ranges, tracks, seen, fitted, np.full(len(xy), frames[k]), xy)
         found.append(log_error[sigma <= limits.max_sigma])
     all_logs = np.concatenate(found)
     if len(all_logs) < limits.tracks or not np.isfinite(all_logs).any():

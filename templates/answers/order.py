@@ -82,7 +82,8 @@ def numbers_in_order(label: str) -> list[int]:
 
 def order_labels(orders: Int64[np.ndarray, "n k"]) -> Texts:
     """The labels of orders, one in each row."""
-    return np.array([order_label(order) for order in orders.tolist()], dtype=np.str_)
+    distinct, which = np.unique(orders, axis=0, return_inverse=True)
+    return np.array([order_label(order) for order in distinct.tolist()], dtype=np.str_)[which.reshape(-1)]
 
 
 def _right_order(question: Question) -> list[int]:

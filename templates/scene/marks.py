@@ -32,10 +32,17 @@ def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"]) -> Bool[np.ndarray, "
 
 
 def markable(scene: Scene, frames: Iterable[int]) -> Pixels:
-    """Pixels of the frames, away from their edges, whose surface point is unlikely to be an outlier."""
-    found = [candidate_pixels(scene, frame) for frame in frames]
-    frame = np.repeat(np.array(list(frames), dtype=np.int64), [len(xy) for xy in found])
-    return filter_markable(scene, frame, np.concatenate([np.empty((0, 2)), *found]))
+    """Pixels of the frames, away from their edges, whose surface point is unlikely to be an outlier. Those of a frame
+    are looked for once, for all templates."""
+    frames = [int(frame) for frame in frames]
+    known = scene.once("markable", dict[int, Float64[np.ndarray, "k 2"]])
+    if new := [frame for frame in dict.fromkeys(frames) if frame not in known]:
+        found = [candidate_pixels(scene, frame) for frame in new]
+        at, xy = filter_markable(scene, np.repeat(new, [len(each) for each in found]), np.concatenate(found))
+        known |= {frame: xy[at == frame] for frame in new}
+    count = [len(known[frame]) for frame in frames]
+    xy_px = np.concatenate([np.empty((0, 2)), *(known[frame] for frame in frames)])
+    return np.repeat(np.array(frames, dtype=np.int64), count), xy_px
 
 
 def filter_markable(scene: Scene, frames: Frame, xy_px: Pixel) -> Pixels:

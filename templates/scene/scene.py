@@ -372,20 +372,20 @@ class Scene(World):
 
         Every fact is measured on that reconstruction too, so that here its outlier probabilities suffice.
         """
-        outlier_probability = seen.outlier_probability
+        known = np.flatnonzero(~np.isnan(seen.outlier_probability))
+        if not len(known):
+            return seen
+        seen_there, frames, xy_px = seen.take(known), frames[known], xy_px[known]
+        outlier_probability = seen_there.outlier_probability
         if self.tracks is not None and self.fitted_path is not None:
-            outlier_probability = outlier_probability.copy()
-            known = np.isfinite(xy_px).all(axis=1)
-            for frame in np.unique(frames[known]):
-                rows = np.flatnonzero((frames == frame) & known)
-                outlier_probability[rows] = confirmed_by_tracks(
-                    seen.take(rows), self.tracks, self.fitted_path, int(frame), xy_px[rows], self.pixel_scale
-                )
+            outlier_probability = confirmed_by_tracks(
+                seen_there, self.tracks, self.fitted_path, frames, xy_px, self.pixel_scale
+            )
         if self.second is not None:
             outlier_probability = np.fmin(outlier_probability, self.second.surface(frames, xy_px).outlier_probability)
-        return replace(
-            seen, outlier_probability=np.where(np.isnan(seen.outlier_probability), np.nan, outlier_probability)
-        )
+        confirmed = seen.outlier_probability.copy()
+        confirmed[known] = outlier_probability
+        return replace(seen, outlier_probability=confirmed)
 
     @cached_property
     def _sparse_surface(self) -> SparseSurface | None:

@@ -1,7 +1,7 @@
 """Tracks that confirm learned depth: parallax gives the range of a static point independently of the model."""
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64, Int64
 
 from experts.signals import PointTracks
 from experts.tracking.path_on_tracks import FittedPath
@@ -24,28 +24,37 @@ def confirmed_by_tracks(
     seen: Surface,
     tracks: PointTracks,
     fitted: FittedPath,
-    frame: int,
+    frames: Int64[np.ndarray, "k"],
     xy_px: Float64[np.ndarray, "k 2"],
     pixel_scale: float,
 ) -> Float64[np.ndarray, "k"]:
-    """Outlier probabilities of surface points of a frame.
+    """Outlier probabilities of surface points at pixels, each of its frame.
 
     Low where the range from a track agrees with the depth; high where it differs, or a moving track is near; unchanged
     where no track determines the range.
     """
-    column = np.flatnonzero(tracks.frames == frame)
-    if not len(column) or not len(xy_px):
-        return seen.outlier_probability
-    here, static = tracks.xy_px[:, column[0]], tracks.motion != 1
-    nearest = nearest_tracks(here, tracks.visible[:, column[0]] & static, xy_px, MAX_DISTANCE_PX * pixel_scale)
+    nearest, near_moving = _tracks_at(tracks, frames, xy_px, pixel_scale)
     rows = np.flatnonzero((nearest >= 0) & np.isfinite(seen.xyz_cam).all(axis=1))
-    difference, sigma = range_log_errors(seen.range[rows], tracks, nearest[rows], fitted, frame, xy_px[rows])
+    difference, sigma = range_log_errors(seen.range[rows], tracks, nearest[rows], fitted, frames[rows], xy_px[rows])
     decided = sigma <= _MAX_TRACK_SIGMA
     limit = np.minimum(_MAX_DIFFERENCE, _MAX_SIGMAS * np.hypot(sigma, seen.range_relative_sigma[rows]))
     agrees = decided & (np.abs(difference) <= limit)
     outlier_probability = seen.outlier_probability.copy()
     outlier_probability[rows[agrees]] = np.minimum(outlier_probability[rows[agrees]], _CONFIRMED_PROBABILITY)
-    suspected = np.zeros(len(outlier_probability), dtype=bool)
+    suspected = near_moving
     suspected[rows[decided & ~agrees]] = True
-    suspected |= nearest_tracks(here, ~static, xy_px, _MOVING_RADIUS_PX * pixel_scale) >= 0
     return np.where(suspected, np.maximum(outlier_probability, SUSPECTED_PROBABILITY), outlier_probability)
+
+
+def _tracks_at(
+    tracks: PointTracks, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"], pixel_scale: float
+) -> tuple[Int64[np.ndarray, "k"], Bool[np.ndarray, "k"]]:
+    """The static track at each pixel, -1 where there is none; and whether a moving one is near."""
+    nearest, near_moving = np.full(len(frames), -1), np.zeros(len(frames), dtype=bool)
+    static = tracks.motion != 1
+    for column in np.flatnonzero(np.isin(tracks.frames, frames)):
+        rows = np.flatnonzero(frames == tracks.frames[column])
+        here, visible = tracks.xy_px[:, column], tracks.visible[:, column]
+        nearest[rows] = nearest_tracks(here, visible & static, xy_px[rows], MAX_DISTANCE_PX * pixel_scale)
+        near_moving[rows] = nearest_tracks(here, ~static, xy_px[rows], _MOVING_RADIUS_PX * pixel_scale) >= 0
+    return nearest, near_moving
