@@ -53,8 +53,6 @@ def check(
 
 
 def seeds(quick: int, all_of_them: int, sampled: int = 1) -> pytest.MarkDecorator:
-    """Rooms: the first few in every run, so many more in CI's sample, all where all long tests run."""
-    slow = [
-        pytest.param(seed, marks=pytest.mark.long(sample=seed < quick + sampled)) for seed in range(quick, all_of_them)
-    ]
+    """Rooms: the first few in every run, CI's sample adds what lacks to so many, all where all long tests run."""
+    slow = [pytest.param(seed, marks=pytest.mark.long(sample=seed < sampled)) for seed in range(quick, all_of_them)]
     return pytest.mark.parametrize("seed", [*range(quick), *slow])

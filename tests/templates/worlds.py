@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
@@ -45,6 +46,7 @@ CAMERA = Intrinsics.centred(640, 480, 600.0)
 PX_PER_S = np.array([150.0, -40.0])
 """Of the tracks before the camera that stands still."""
 SOURCE = Provenance(expert="made up", version="1")
+UNITS = pytest.mark.parametrize("unit", [3.0, pytest.param(1.0, marks=pytest.mark.long)])
 METRIC = Scale(kind="metric", relative_sigma=0.01, source="data set")
 
 

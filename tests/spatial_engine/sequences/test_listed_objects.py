@@ -223,19 +223,20 @@ def test_a_part_that_is_visible_is_not_marked_but_counted(folder: Path, tmp_path
     assert len(seen) and (seen.shown < 0.6).all()
 
 
-def test_what_a_manifest_lists_is_asked_about_and_right(folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("every_ability", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_what_a_manifest_lists_is_asked_about_and_right(folder: Path, tmp_path: Path, every_ability: bool) -> None:
     """From files to questions; the renderer judges every answer."""
     values = stated()
     del values["effector"]
     (tmp_path / "stated.yaml").write_text(yaml.safe_dump(values), encoding="utf-8")
     store = se.annotate(folder, tmp_path / "store", truth=True, manifest=str(tmp_path / "stated.yaml"))
-    questions = list(se.generate(store, tmp_path / "set").questions)
+    templates, of_objects = create_templates(), {"closest_object", "wider_object", "object_faces", "count_in_photo"}
+    abilities = None if every_ability else sorted({templates[name].ability for name in of_objects})
+    questions = list(se.generate(store, tmp_path / "set", abilities=abilities).questions)
     (clip_id,) = store.clip_ids()
     (truth,) = scenes_of(clip_from_json(store.record(clip_id).clip), true())
-    templates = create_templates()
     verdicts = [judge(question, templates[question.template], truth) for question in questions]
     assert False not in verdicts and verdicts.count(True) > 0.9 * len(verdicts)  # truth decides beyond 3 σ alone
-    of_objects = {"closest_object", "wider_object", "object_faces", "count_in_photo"}
     assert of_objects <= {question.template for question in questions}
 
 

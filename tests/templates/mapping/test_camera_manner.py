@@ -57,7 +57,7 @@ def test_around_a_point_where_nothing_is_there_is_no_orbit() -> None:
     assert labels(worlds.with_path(signals, world_from_cam=nearer)) == set()
 
 
-@pytest.mark.parametrize("unit", [0.1, 20.0])
+@pytest.mark.parametrize("unit", [0.1, pytest.param(20.0, marks=pytest.mark.long)])
 def test_neither_world_nor_unit_matters(unit: float) -> None:
     turned = np.eye(4)
     turned[:3, :3] = Rotation.random(rng=np.random.default_rng(1)).as_matrix()

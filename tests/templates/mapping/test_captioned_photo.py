@@ -4,7 +4,6 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from experts.signals import Signal, SparsePoints
 from templates.asked import Draft
@@ -90,7 +89,7 @@ def test_one_false_statement_is_not_enough() -> None:
     assert (np.array(repeated.label)[kept] == (1 + right[kept]).astype(str)).all() and not kept.all()
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     there = drafts(worlds.surer(worlds.elsewhere(3, unit)))
     assert sorted(map(repr, map(worlds.shown, drafts(SIGNALS)))) == sorted(map(repr, map(worlds.shown, there)))

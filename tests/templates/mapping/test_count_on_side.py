@@ -51,7 +51,7 @@ def test_objects_on_the_side_are_counted(in_a_mirror: bool) -> None:
     assert len(every) == 4
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     here, there = (
         {(name, side, count) for _, name, side, count in _counts_of_chairs(worlds.as_truth(known))}

@@ -55,7 +55,7 @@ def test_the_object_on_the_side_is_named(in_a_mirror: bool) -> None:
     assert len(sides) >= 8 and {side for _, side, _ in sides} == {*SIDES}
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     here, there = (asked(worlds.detected(known)) for known in (worlds.signals(), worlds.elsewhere(3, unit)))
     assert {*here} == {*there} and len(here) >= 5

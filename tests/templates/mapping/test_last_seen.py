@@ -28,7 +28,7 @@ def signals(glimpses: tuple[tuple[int, int], ...] = (), unit: float = 1.0) -> di
     return {**known, "objects": replace(objects, labels=NAMES, ids=ids, box_px=None, name_outlier_probability=None)}
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 @pytest.mark.parametrize(("template", "edge"), [(FirstSeen(), 0), (LastSeen(), 1)])
 def test_the_order_is_that_of_the_table(template: FirstSeen, edge: int, unit: float) -> None:
     drafts = worlds.drafts(worlds.ask(template, dict(signals(unit=unit)), facts=60))

@@ -86,7 +86,7 @@ def test_with_large_sigma_nothing_is_asked(changes: dict[str, object]) -> None:
     assert not asked(worlds.with_path(turning(), **changes))
 
 
-@pytest.mark.parametrize(("seed", "unit"), [(1, 0.03), (2, 40.0)])
+@pytest.mark.parametrize(("seed", "unit"), [(1, 0.03), pytest.param(2, 40.0, marks=pytest.mark.long)])
 def test_no_choice_of_world_or_unit_changes_the_questions(seed: int, unit: float) -> None:
     first, second = (asked(known) for known in (turning(), worlds.elsewhere(seed, unit, worlds.poses_turning())))
     assert first and [worlds.shown(draft) for draft in first] == [worlds.shown(draft) for draft in second]

@@ -30,7 +30,7 @@ def test_the_nearest_photo_is_named(poses: np.ndarray) -> None:
         assert str(2 + distance.argmin()) == right and second >= 1.5 * first
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     assert {*asked(worlds.signals())} == {*asked(worlds.elsewhere(3, unit))}
 

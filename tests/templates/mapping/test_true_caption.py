@@ -76,7 +76,7 @@ def test_statements_about_the_same_thing_are_one_sentence() -> None:
 
 
 @BOTH
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_neither_world_frame_nor_unit_matters(template: AboutCaptions, unit: float) -> None:
     here, there = (drafts(template, signals) for signals in (worlds.signals(), worlds.elsewhere(3, unit)))
     assert sorted(map(repr, map(worlds.shown, here))) == sorted(map(repr, map(worlds.shown, there)))

@@ -70,7 +70,7 @@ def asked(signals: dict[str, Signal]) -> set[tuple[object, ...]]:
     }
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     """The same pairs are asked about; the rest of the answers is drawn by the same numbers."""
     here, there = (asked(worlds.detected(s)) for s in (worlds.signals(), worlds.elsewhere(3, unit)))

@@ -101,7 +101,7 @@ def test_a_turn_does_not_make_the_camera_faster() -> None:
 
 
 @EACH
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_answers_are_the_same_in_every_world(template: Template, unit: float) -> None:
     signals = worlds.elsewhere(3, unit)
     if template is SPEED:

@@ -60,7 +60,7 @@ def test_a_step_too_short_to_see_is_not_asked_about() -> None:
     assert HEADING.measure(near, worlds.scene(moving([0, 0, 1]))).why.tolist() == ["the camera moves too little"]
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_answers_are_the_same_in_every_world(unit: float) -> None:
     found, truth = worlds.ask(HEADING, sure(worlds.elsewhere(3, unit))), worlds.scene(sure(worlds.signals()))
     assert {asked.format for asked in found.asked} == {"choice", "point"}

@@ -52,7 +52,7 @@ def test_sizes_need_metres_and_are_refused_near_the_border_of_a_band() -> None:
     assert "the size is near a border" in worlds.reasons(worlds.ask(ObjectSize(), METRIC, facts=60))
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_volumes_are_those_of_the_boxes(unit: float) -> None:
     signals = worlds.elsewhere(3, unit)
     found, scene = worlds.ask(ObjectVolume(), signals), worlds.scene(signals)

@@ -36,7 +36,7 @@ def test_the_gap_is_that_between_the_boxes_and_the_mistakes_are_larger() -> None
     assert len(pairs) >= 10 and not len(worlds.ask(ObjectGap(), worlds.signals()))
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_the_nearest_object_is_right_in_any_unit(unit: float) -> None:
     signals = worlds.elsewhere(3, unit)
     (asked,) = worlds.ask(NearestObject(), signals).asked

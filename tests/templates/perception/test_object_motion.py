@@ -76,7 +76,7 @@ def mirrored(signals: dict[str, Signal]) -> dict[str, Signal]:
 
 
 @EACH
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_answers_are_the_same_in_every_world(template: Template, unit: float) -> None:
     signals = elsewhere(3, unit)
     if isinstance(template, ObjectSpeed):

@@ -25,7 +25,7 @@ def objects() -> Objects:
     return found
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_the_right_box_holds_the_same_object_and_another_one_has_its_name(unit: float) -> None:
     signals = worlds.elsewhere(3, unit)
     scene = worlds.scene(signals)

@@ -44,7 +44,7 @@ def test_every_wrong_option_is_a_mistake_and_answers_take_turns() -> None:
     assert len(shares) == 3 and shares.max() <= 0.5
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     def said(signals: dict[str, object]) -> set[tuple[object, ...]]:
         found = worlds.ask(TEMPLATE, worlds.detected(signals), facts=40)  # type: ignore[arg-type]

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from experts.signals import Gravity, Objects, Signal
 from templates.asked import Draft
@@ -52,7 +51,7 @@ def test_a_mirror_exchanges_left_and_right_alone() -> None:
     assert [draft.written for draft in here] == [draft.written for draft in there]
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     here, there = (
         [(draft.prompt, draft.written) for draft in drafts(s)] for s in (worlds.signals(), worlds.elsewhere(3, unit))

@@ -20,7 +20,7 @@ def changed(signals: dict[str, Signal], **changes: object) -> dict[str, Signal]:
     return {**signals, "objects": replace(signals["objects"], **changes)}  # type: ignore[type-var]
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_the_right_box_is_that_of_the_object(unit: float) -> None:
     signals = worlds.elsewhere(3, unit)
     scene, objects = worlds.scene(signals), signals["objects"]

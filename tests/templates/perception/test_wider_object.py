@@ -15,7 +15,7 @@ TEMPLATE = WiderObject()
 WIDTHS = {"chair": (0.4, 0.8), "table": (1.0,), "lamp": (0.6,), "sofa": (1.4,), "picture": (1.2,)}
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@worlds.UNITS
 def test_ratios_are_those_of_the_longer_horizontal_sides(unit: float) -> None:
     found = worlds.ask(TEMPLATE, worlds.elsewhere(3, unit))
     assert {asked.format for asked in found.asked} == {"choice", "numeric"}

@@ -123,7 +123,7 @@ def test_provenance_includes_the_agreement() -> None:
 
 
 def ask_all(signals: dict[str, Signal | NoEstimate]) -> ClipQuestions:
-    return ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(), 0)
+    return ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(facts_per_template=2), 0)
 
 
 def origins(found: ClipQuestions) -> dict[str, Origin]:

@@ -70,7 +70,7 @@ def test_what_is_behind_the_screen_is_hidden() -> None:
     assert said(signals(), replace(asked, first=asked.third, third=asked.first)) == "3"
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@pytest.mark.parametrize("unit", [3.0, pytest.param(1.0, marks=pytest.mark.long)])
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     assert said(elsewhere(signals(), unit), facts()) == "1"
 

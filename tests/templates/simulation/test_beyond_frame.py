@@ -41,7 +41,7 @@ def test_the_first_object_beyond_the_edge_is_the_answer() -> None:
     assert found.traps["in the photo, next to the point"].tolist() == ["crate"]
 
 
-@pytest.mark.parametrize("unit", [1.0, 3.0])
+@pytest.mark.parametrize("unit", [3.0, pytest.param(1.0, marks=pytest.mark.long)])
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     assert said(around.elsewhere(around.signals(), unit), facts()) == "chest"
 

@@ -35,7 +35,7 @@ def test_the_nearest_mark_outside_is_the_answer() -> None:
         assert away.argmin() == int(label) - 1 and away.min() < 17 and np.sort(away)[1] > away.min() + 9.9
 
 
-@pytest.mark.parametrize("unit", [1.0, 0.2])
+@pytest.mark.parametrize("unit", [0.2, pytest.param(1.0, marks=pytest.mark.long)])
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     there = worlds.elsewhere(3, unit)
     found, same = (TEMPLATE.measure(facts(), worlds.scene(known)) for known in (SIGNALS, there))

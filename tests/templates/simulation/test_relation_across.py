@@ -42,7 +42,7 @@ def test_the_answer_follows_from_the_places_in_the_world() -> None:
         assert label == (("yes" if said <= true else "no") if len(said) == 1 else (said & true).pop())
 
 
-@pytest.mark.parametrize("unit", [1.0, 0.2])
+@pytest.mark.parametrize("unit", [0.2, pytest.param(1.0, marks=pytest.mark.long)])
 def test_neither_world_frame_nor_unit_matters(unit: float) -> None:
     assert labels(facts(), worlds.elsewhere(3, unit, poses=worlds.poses_in_parts())) == labels(facts())
 
