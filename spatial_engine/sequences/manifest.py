@@ -110,6 +110,8 @@ class DepthImages(_Stated):
     off_px: float = 0.0
     """How many pixels of the images a depth may lie beside its colour pixel, if they are not registered: its σ then
     takes in all depths within that distance."""
+    close_gaps: bool = True
+    """Whether gaps a pixel or two wide within a surface are closed; false where pixels are left out on purpose."""
     camera: Camera | None = None
     """Intrinsics of the depth camera, if it is not the colour camera."""
     match: Match = "order"

@@ -177,8 +177,11 @@ class Truth:
         if not frames:
             return None
         stated = self.depth.stated
-        z, spread = closed(np.stack([self.depth.read(frame) for frame in frames]))
-        sigma = np.hypot(np.float32(stated.relative_sigma), spread)
+        z = np.stack([self.depth.read(frame) for frame in frames])
+        sigma = np.full_like(z, stated.relative_sigma)
+        if stated.close_gaps:
+            z, spread = closed(z)
+            sigma = np.hypot(sigma, spread)
         if not stated.registered:
             z, spread = widened(z, stated, self.camera, clip.width_px)
             sigma = np.hypot(sigma, spread)

@@ -30,7 +30,7 @@ _FRONT, _TWO_FRONTS = BoxFront(front="+x", up="-y"), BoxFront(front="+x", up="-y
 _NO_NAME = ("DontCare", "Misc")
 _PARTLY_HIDDEN = 1
 """Largest `occluded` of an object that counts as shown (0: whole, 1: partly, 2: largely hidden, 3: not known)."""
-_STATED = DepthImages(images="velodyne/*.bin", unit_m=1.0, relative_sigma=0.005)
+_STATED = DepthImages(images="velodyne/*.bin", unit_m=1.0, relative_sigma=0.005, close_gaps=False)
 
 
 def _fits(folder: Path) -> bool:
