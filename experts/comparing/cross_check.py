@@ -88,7 +88,7 @@ class CrossCheckExpert(WeightFreeExpert):
     """Expert "cross_check": provides "agreement" if at least two estimates can be compared."""
 
     name: ClassVar[str] = "cross_check"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     provides: ClassVar[frozenset[str]] = frozenset({"agreement"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = frozenset(

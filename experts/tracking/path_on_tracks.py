@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float64, Int64
-from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, ImageTracks, PointTracks
@@ -229,15 +228,14 @@ def _solved(
     )
     points = (b.reshape(t, -1, 3).swapaxes(1, 2) @ b.reshape(t, -1, 3)).copy()
     points += (1e-6 * np.trace(points, axis1=1, axis2=2)[:, None, None] + 1e-12) * np.eye(3)
-    root = np.linalg.inv(np.linalg.cholesky(points))  # its square is the inverse
-    half_moment = (root @ _summed(b, r)[..., None])[..., 0]
-    half = (mixed.reshape(-1, t, 3).swapaxes(0, 1) @ root.swapaxes(1, 2)).swapaxes(0, 1).reshape(-1, 3 * t)
-    normal = normal - half @ half.T + np.diag(inverse_sigma**2)  # the product with itself takes half the time
+    inverse = np.linalg.inv(points)
+    point_moment = _summed(b, r)
+    reduced = (mixed.reshape(-1, t, 3).swapaxes(0, 1) @ inverse).swapaxes(0, 1).reshape(-1, 3 * t)
+    normal = normal - reduced @ mixed.T + np.diag(inverse_sigma**2)
     normal[np.diag_indices_from(normal)] *= 1 + damping
-    moment = moment - half @ half_moment.ravel() + inverse_sigma**2 * deviation
-    step = -cho_solve(cho_factor(normal, overwrite_a=True), moment)
-    back = half_moment + (step @ half).reshape(t, 3)
-    return step, -(root.swapaxes(1, 2) @ back[..., None])[..., 0]
+    step = np.linalg.solve(normal, -(moment - reduced @ point_moment.ravel()) - inverse_sigma**2 * deviation)
+    back = point_moment + (step @ mixed).reshape(t, 3)
+    return step, -(inverse @ back[..., None])[..., 0]
 
 
 def _summed(
