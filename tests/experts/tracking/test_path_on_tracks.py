@@ -89,7 +89,9 @@ def test_tracks_measure_the_error_of_a_range(factor: float) -> None:
     here = TRACKS.xy_px[:, 0]
     rows = np.flatnonzero(np.isfinite(here[:, 0]) & (TRACKS.motion == 0))
     exact = FittedPath(path=PATH, residual_px=0.3)
-    log_error, sigma = range_log_errors(factor * ranges_of(0, rows), TRACKS, rows, exact, 0, here[rows])
+    log_error, sigma = range_log_errors(
+        factor * ranges_of(0, rows), TRACKS, rows, exact, np.zeros_like(rows), here[rows]
+    )
     known = (sigma < 0.1) & np.isfinite(log_error)
     assert known.mean() > 0.5
     np.testing.assert_allclose(log_error[known], -np.log(factor), atol=0.02)
@@ -101,7 +103,9 @@ def test_moving_tracks_have_no_range() -> None:
     here = TRACKS.xy_px[:, 0]
     moving = np.flatnonzero((TRACKS.motion == 1) & np.isfinite(here[:, 0]))
     exact = FittedPath(path=PATH, residual_px=0.1)
-    log_error, _ = range_log_errors(np.full(len(moving), 3.1), TRACKS, moving, exact, 0, here[moving])
+    log_error, _ = range_log_errors(
+        np.full(len(moving), 3.1), TRACKS, moving, exact, np.zeros_like(moving), here[moving]
+    )
     assert np.isinf(log_error).all()
 
 
