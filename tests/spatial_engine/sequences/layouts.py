@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import cv2
 import numpy as np
@@ -28,7 +29,7 @@ def scene(frames: int = 4, width_px: int = 96, height_px: int = 72, vfov_deg: fl
 
 def noise(path: Path, scene: RenderedScene) -> None:
     """A picture of the scene's size that shows nothing: layouts are read, not looked at."""
-    rng = np.random.default_rng(abs(hash(path.name)) % 1000)
+    rng = np.random.default_rng(crc32(path.name.encode()))
     size = (scene.intrinsics.height_px, scene.intrinsics.width_px, 3)
     save(path, rng.integers(0, 255, size, dtype=np.uint8))
 
