@@ -8,6 +8,7 @@ from typing import Any
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.parquet import Kind, pictures, row_bytes, write_parquet
 from spatial_engine.dataset.question_files import AS_JSON, text_row
+from spatial_engine.dataset.question_files import COLUMNS as FIELDS
 from spatial_engine.dataset.shards import SHARD_MB, write_shards
 from spatial_engine.export.export_card import write_export_card
 from spatial_engine.export.exporter import Exported, questions_by_split
@@ -17,36 +18,7 @@ from templates.columns import Json
 from templates.question import Question
 
 VIDEOS = "videos"
-COLUMNS: Mapping[str, Kind] = {
-    "id": "text",
-    "ability": "text",
-    "template": "text",
-    "format": "text",
-    "instructions": "text",
-    "prompt": "text",
-    "images": "images",
-    "videos": "texts",
-    "options": "texts",
-    "answer": "text",
-    "reasoning": "text",
-    "value": "text",
-    "unit": "text",
-    "sigma": "text",
-    "tolerance": "text",
-    "margin": "number",
-    "scorer": "text",
-    "scorer_params": "text",
-    "media": "text",
-    "fact": "text",
-    "fact_id": "text",
-    "evidence": "text",
-    "clip": "text",
-    "seed": "integer",
-    "provenance": "text",
-    "licence": "text",
-    "extra": "text",
-    "question": "text",
-}
+COLUMNS: Mapping[str, Kind] = {**FIELDS, "images": "images", "videos": "texts", "reasoning": "text"}
 """Every field of a question under its own name; `images` and `videos` in the order of `media`; `reasoning`, the chain
 of thought before the answer ("" for none); and `question`, the line of `questions.jsonl`, which the functions of
 `scoring.reward` take."""
