@@ -48,11 +48,11 @@ class FinishedFootage:
 
 
 def finished_footage(store: Store) -> dict[str, FinishedFootage]:
-    """By place; what cannot be read, or is damaged, is left out."""
+    """By place; what is damaged is left out, and all of it where another version wrote other fields."""
     path = store.path / "ledger.sqlite"
     if not path.is_file():
         return {}
-    with suppress(*DAMAGED), closing(Ledger.connect(path)) as db:
+    with suppress(*DAMAGED, TypeError, KeyError), closing(Ledger.connect(path)) as db:
         rows = db.execute("SELECT place, content, sha256 FROM finished").fetchall()
         return {place: _read(content) for place, content, digest in rows if digest == _sha256(place, content)}
     return {}

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -196,3 +197,19 @@ def test_a_table_that_is_gone_or_odd_costs_time_only(
         annotate(videos, store.path, experts=[*fakes.values()])
         assert len(opened) == count
     assert content(store) == before
+
+
+def test_rows_with_other_fields_cost_time_only(
+    videos: Path, store: Store, fakes: dict[str, FakeExpert], opened: Opened
+) -> None:
+    """As another version may have written them, with a right checksum."""
+    before = content(store)
+    with closing(sqlite3.connect(store.path / "ledger.sqlite")) as db, db:
+        for place, text in db.execute("SELECT place, content FROM finished").fetchall():
+            other = json.dumps(json.loads(text) | {"more": 1})
+            db.execute(
+                "UPDATE finished SET content = ?, sha256 = ? WHERE place = ?",
+                (other, sha256(f"{place}\0{other}".encode()).hexdigest(), place),
+            )
+    annotate(videos, store.path, experts=[*fakes.values()])
+    assert len(opened) == 3 and content(store) == before
