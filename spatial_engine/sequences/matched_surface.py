@@ -18,6 +18,7 @@ from experts.clip import Clip
 from experts.signals import CameraPath
 from spatial_engine.sequences.depth_elsewhere import DepthElsewhere
 from spatial_engine.sequences.matched_pixels import Pair, epipolar_errors_px, parallax_px, pose
+from spatial_engine.sequences.patches import RADIUS_PX, STEP_PX, Patch, Sweep
 from templates.scene.scene import angle_between_rad
 from templates.scene.surface import Surface
 
@@ -25,16 +26,10 @@ _PARALLAX_PX, _PARALLAX_FACTOR = 40.0, 6.0
 """Best parallax of a usual point between two images, in working pixels, and the factor by which it may differ."""
 _NEAREST = 5.0
 """Largest inverse depth that is tried, over the usual one."""
-_STEP_PX = 1.5
-"""Between two tried places, in working pixels."""
 _VIEWS, _LEAST_VIEWS = 6, 2
 _SHOWN_BY = 3
 """So many of four views or more must show the patch; of fewer views two."""
 _MOST_ROTATION_RAD = np.radians(30.0)
-_RADIUS_PX = 7
-"""Half width of a patch, in working pixels."""
-_LEAST_CONTRAST = 3.0
-"""Standard deviation of the grey levels of a patch."""
 _LEAST_SCORE, _CLEARLY = 0.75, 0.12
 """Least correlation, and by how much that of any other distance is lower."""
 _VISIBLE = 0.7
@@ -49,20 +44,6 @@ _SIGMA_FACTOR = 1.5
 _LEAST_SIGMA = 0.01
 """Smallest relative σ of a distance."""
 _UNKNOWN = (np.nan, np.nan)
-
-_STEPS = np.arange(-_RADIUS_PX, _RADIUS_PX + 1.0)
-_PATCH = np.stack(np.meshgrid(_STEPS, _STEPS), axis=-1).reshape(-1, 2)
-_MIDDLE = len(_PATCH) // 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sweep:
-    """Correlation of a patch with one view, for every inverse depth."""
-
-    score: Float64[np.ndarray, "h"]
-    """0 where the view does not contain the patch."""
-    shift_px: Float64[np.ndarray, "h"]
-    """Displacement along the epipolar line since inverse depth 0, in working pixels."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,7 +111,7 @@ class MatchedSurface:
             return False
         reach = np.linspace(-2, 2, 9) * self._sigma_px / max(self._focal_px * self._moved(frame, view), 1e-9)
         inverse = np.maximum(1 / z + reach, 0.0) if self._moved(frame, view) > 0 else np.full(1, 1 / z)
-        return bool(self._sweep(frame, view, *patch, inverse).score.max() >= _VISIBLE)
+        return bool(self._sweep(frame, view, patch, inverse).score.max() >= _VISIBLE)
 
     def _once(self, frame: int, x: float, y: float) -> tuple[float, float]:
         key = (frame, round(x, 2), round(y, 2))
@@ -167,9 +148,9 @@ class MatchedSurface:
         patch = self._patch(frame, xy_px) if len(views) >= _LEAST_VIEWS else None
         if patch is None:
             return _UNKNOWN
-        step = _STEP_PX / (self._focal_px * max(self._moved(frame, view) for view in views))
+        step = STEP_PX / (self._focal_px * max(self._moved(frame, view) for view in views))
         inverse = np.arange(0.0, _NEAREST * self.inverse_depth, step)
-        return _decided(inverse, [self._sweep(frame, view, *patch, inverse) for view in views], self._sigma_px)
+        return _decided(inverse, [self._sweep(frame, view, patch, inverse) for view in views], self._sigma_px)
 
     @property
     def _focal_px(self) -> float:
@@ -196,42 +177,13 @@ class MatchedSurface:
         useful = np.flatnonzero((turned <= _MOST_ROTATION_RAD) & (off <= np.log(_PARALLAX_FACTOR)))
         return [int(frames[k]) for k in useful[np.argsort(off[useful], kind="stable")][:_VIEWS]]
 
-    def _patch(
-        self, frame: int, xy_px: Float64[np.ndarray, "2"]
-    ) -> tuple[Float64[np.ndarray, "p 3"], Float64[np.ndarray, "p"]] | None:
-        """Rays with z = 1 of the pixels around, and their normalised grey levels; None where these are all alike."""
-        around = self.clip.working_from_full(xy_px) + _PATCH
-        grey = _sampled(self._image(frame), around[None])[0]
-        if grey.std() < _LEAST_CONTRAST:
-            return None
-        rays = self.path.intrinsics.rays(self.clip.full_from_working(around))
-        return rays / rays[:, 2:], (grey - grey.mean()) / np.linalg.norm(grey - grey.mean())
+    def _patch(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> Patch | None:
+        return Patch.around(xy_px, self._image(frame), self.clip, self.path.intrinsics)
 
-    def _sweep(
-        self,
-        frame: int,
-        view: int,
-        rays: Float64[np.ndarray, "p 3"],
-        own: Float64[np.ndarray, "p"],
-        inverse: Float64[np.ndarray, "h"],
-    ) -> _Sweep:
-        """The best correlation within 2 σ across the epipolar line, for every inverse depth."""
+    def _sweep(self, frame: int, view: int, patch: Patch, inverse: Float64[np.ndarray, "h"]) -> Sweep:
         view_from_own = np.linalg.inv(pose(self.path, view)) @ pose(self.path, frame)
-        points = (rays @ view_from_own[:3, :3].T)[None] + inverse[:, None, None] * view_from_own[:3, 3]
-        xy = self.clip.working_from_full(self.path.intrinsics.project(points))
-        along = np.gradient(xy[:, _MIDDLE], axis=0) if len(xy) > 1 else np.array([[1.0, 0.0]])
-        length = np.linalg.norm(along, axis=1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            across = np.stack([-along[:, 1], along[:, 0]], axis=1) / length[:, None]
-            inside = ((xy >= 1) & (xy <= np.array(self.clip.working_size) - 2)).all(axis=(1, 2))
-        rows = np.flatnonzero(inside & np.isfinite(across).all(axis=1))
-        score = np.zeros(len(inverse))
-        if len(rows):
-            most, image = np.ceil(2 * self._sigma_px / _STEP_PX), self._image(view)
-            offsets = _STEP_PX * np.arange(-most, most + 1)
-            tried = [_sampled(image, xy[rows] + offset * across[rows, None]) for offset in offsets]
-            score[rows] = np.max([_correlation(each, own) for each in tried], axis=0)
-        return _Sweep(score=score, shift_px=np.nancumsum(length) - length[0])
+        affine = patch.placed(view_from_own, inverse, self.clip, self.path.intrinsics)
+        return patch.swept(affine, self._image(view), 2 * self._sigma_px)
 
     def _image(self, frame: int) -> Float32[np.ndarray, "h w"]:
         if frame not in self._grey:
@@ -240,7 +192,7 @@ class MatchedSurface:
         return self._grey[frame]
 
 
-def _decided(inverse: Float64[np.ndarray, "h"], sweeps: Sequence[_Sweep], sigma_px: float) -> tuple[float, float]:
+def _decided(inverse: Float64[np.ndarray, "h"], sweeps: Sequence[Sweep], sigma_px: float) -> tuple[float, float]:
     """z and its relative σ, if one place alone is shown by several views, and the views agree on it."""
     total = _agreed(sweeps, sigma_px)
     highest = np.flatnonzero(total >= total.max() - 1e-9)
@@ -250,7 +202,7 @@ def _decided(inverse: Float64[np.ndarray, "h"], sweeps: Sequence[_Sweep], sigma_
     widths_px = sorted(abs(float(sweep.shift_px[last] - sweep.shift_px[first])) for sweep in sweeps)
     if total[best] < _LEAST_SCORE or elsewhere > total[best] - _CLEARLY:
         return _UNKNOWN
-    if widths_px[len(widths_px) // 2] > 6 * sigma_px + 2 * _RADIUS_PX:
+    if widths_px[len(widths_px) // 2] > 6 * sigma_px + 2 * RADIUS_PX:
         return _UNKNOWN
     peaks, slopes = _peaks(inverse, sweeps, best, sigma_px)
     if len(peaks) < _LEAST_VIEWS:
@@ -265,7 +217,7 @@ def _decided(inverse: Float64[np.ndarray, "h"], sweeps: Sequence[_Sweep], sigma_
     return 1 / value, float(np.hypot(_SIGMA_FACTOR * sigma / value, _LEAST_SIGMA))
 
 
-def _agreed(sweeps: Sequence[_Sweep], sigma_px: float) -> Float64[np.ndarray, "h"]:
+def _agreed(sweeps: Sequence[Sweep], sigma_px: float) -> Float64[np.ndarray, "h"]:
     """For every inverse depth the score of the last view that is needed, each view the best within 2 σ of its line."""
     wide = []
     for sweep in sweeps:
@@ -277,7 +229,7 @@ def _agreed(sweeps: Sequence[_Sweep], sigma_px: float) -> Float64[np.ndarray, "h
 
 
 def _peaks(
-    inverse: Float64[np.ndarray, "h"], sweeps: Sequence[_Sweep], best: int, sigma_px: float
+    inverse: Float64[np.ndarray, "h"], sweeps: Sequence[Sweep], best: int, sigma_px: float
 ) -> tuple[Float64[np.ndarray, "v"], Float64[np.ndarray, "v"]]:
     """Inverse depth of the peak of each view that shows the patch near `best`, and its pixels per inverse depth."""
     found = []
@@ -305,26 +257,6 @@ def _run(holds: Bool[np.ndarray, "h"], at: int) -> tuple[int, int]:
     """First and last index of the unbroken run of true values around `at`."""
     edges = [-1, *np.flatnonzero(~holds).tolist(), len(holds)]
     return next((low + 1, high - 1) for low, high in pairwise(edges) if low < at < high)
-
-
-def _sampled(image: Float32[np.ndarray, "h w"], xy: Float64[np.ndarray, "n p 2"]) -> Float64[np.ndarray, "n p"]:
-    import cv2
-
-    x, y = np.moveaxis(xy.astype(np.float32), -1, 0)
-    found = [
-        cv2.remap(image, x[k : k + _ROWS], y[k : k + _ROWS], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-        for k in range(0, len(x), _ROWS)
-    ]
-    return np.concatenate(found).astype(np.float64)
-
-
-_ROWS = 16384
-"""Largest number of rows that OpenCV samples at once is 32767."""
-
-
-def _correlation(seen: Float64[np.ndarray, "n p"], own: Float64[np.ndarray, "p"]) -> Float64[np.ndarray, "n"]:
-    seen = seen - seen.mean(axis=1, keepdims=True)
-    return np.asarray(seen @ own / np.maximum(np.linalg.norm(seen, axis=1), 1e-6))
 
 
 def _baseline(path: CameraPath, pair: Pair) -> float:
