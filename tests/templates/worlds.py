@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
-from experts.objects.object_angles import look_along, rotation_of
+from experts.objects.object_angles import rotation_of
 from experts.provenance import Provenance
 from experts.signals import (
     CameraPath,
@@ -409,17 +409,13 @@ def detected(signals: dict[str, Signal]) -> dict[str, Signal]:
 
 
 def _axes(known: Scene, objects: Objects, azimuth_rad: np.ndarray, rotation_rad: np.ndarray) -> np.ndarray:
-    """Axes of the objects in all frames."""
-    centres = np.linalg.inv(known.world_from_cam(objects.frames))[:, None] @ objects.world_from_object
-    return np.array(
-        [
-            [
-                look_along(ray) @ rotation_of(azimuth, 0, rotation)
-                for ray, azimuth, rotation in zip(rays, azimuth_rad, rotation_rad, strict=True)
-            ]
-            for rays in centres[:, :, :3, 3]
-        ]
-    )
+    """Axes of the objects in all frames: as `look_along` and `rotation_of`, but for all rays at once."""
+    rays = (np.linalg.inv(known.world_from_cam(objects.frames))[:, None] @ objects.world_from_object)[..., :3, 3]
+    axis = np.cross([0.0, 0.0, 1.0], rays)
+    sine = np.linalg.norm(axis, axis=2, keepdims=True)
+    along = Rotation.from_rotvec((axis / sine * np.arctan2(sine, rays[..., 2:])).reshape(-1, 3)).as_matrix()
+    seen = [rotation_of(azimuth, 0, rotation) for azimuth, rotation in zip(azimuth_rad, rotation_rad, strict=True)]
+    return along.reshape(*rays.shape, 3) @ np.array(seen)
 
 
 def _no_masks() -> np.ndarray:

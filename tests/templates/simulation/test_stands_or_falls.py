@@ -1,17 +1,24 @@
 """Towers of boxes, judged again by the forces between them: does any set of them hold every box?"""
 
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from templates.asked import Draft
 from templates.generate import ask_puzzles
 from templates.simulation.puzzles.stands_or_falls import Box, StandsOrFalls, alone, outcome
 from tests.templates import worlds
 
-FOUND = worlds.drafts(ask_puzzles([StandsOrFalls()], 250, 0))
+pytestmark = pytest.mark.xdist_group("stands or falls")  # in one process the towers are drawn once
+
+
+@cache
+def found() -> list[Draft]:
+    return worlds.drafts(ask_puzzles([StandsOrFalls()], 250, 0))
 
 
 def boxes_of(fact: dict[str, list[int]]) -> list[Box]:
@@ -39,13 +46,13 @@ def torque_to_the_right(boxes: list[Box], k: int, about: float) -> float:
 
 
 def test_forces_hold_the_towers_that_stay_and_no_others() -> None:
-    for draft in FOUND:
+    for draft in found():
         boxes, said = boxes_of(draft.fact), draft.answer.to_json().answer  # type: ignore[arg-type]
         assert held(boxes) == (said in ("yes", "stays"))
 
 
 def test_towers_fall_over_the_end_that_carries_too_little() -> None:
-    for draft in FOUND:
+    for draft in found():
         boxes, said = boxes_of(draft.fact), draft.answer.to_json().answer  # type: ignore[arg-type]
         if said in ("left", "right"):
             pairs = [*pairwise(boxes)]
@@ -56,7 +63,7 @@ def test_towers_fall_over_the_end_that_carries_too_little() -> None:
 
 
 def test_half_of_the_towers_fool_who_looks_at_one_box_at_a_time() -> None:
-    facts = [draft for draft in FOUND if draft.format == "choice"]
+    facts = [draft for draft in found() if draft.format == "choice"]
     fooled = [alone(boxes_of(draft.fact)) != draft.answer.to_json().answer for draft in facts]  # type: ignore[arg-type]
     assert len(facts) == 250 and 0.5 < np.mean(fooled) < 0.85
     counts = Counter(str(draft.answer.to_json().answer) for draft in facts)
@@ -78,7 +85,7 @@ def test_towers_by_hand(boxes: list[Box], expected: str | None, by_itself: str) 
 
 def test_a_mirrored_tower_falls_to_the_other_side() -> None:
     other = {"left": "right", "right": "left", "stays": "stays"}
-    for draft in FOUND[:100]:
+    for draft in found()[:100]:
         boxes = boxes_of(draft.fact)  # type: ignore[arg-type]
         said = outcome(boxes)
         assert said is not None
