@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float64, Int64
-from scipy.stats import rankdata
 
 from spatial_engine.dataset.keys import Keys, groups
 from templates.condition import MEASURES
@@ -74,6 +73,8 @@ def by_answer(keys: Keys) -> Strata:
 def by_difficulty(keys: Keys) -> Strata:
     """The hardest, middle and easiest third of each template and format, by the mean of the ranks in all measures that
     are known (`templates.condition.MEASURES`)."""
+    from scipy.stats import rankdata  # slow to import, and each worker process would
+
     bin = np.zeros(len(keys), dtype=np.int64)
     signs = np.array([_HARDER[name] for name in MEASURES])
     for rows in groups(keys.template, keys.format):

@@ -1,7 +1,7 @@
 """Facts, gates and refusals on a small exact world."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -22,8 +22,18 @@ from tests.templates import worlds
 
 TEMPLATES = {name: template for name, template in create_templates().items() if template.world is not Procedural}
 pytestmark = pytest.mark.xdist_group("generate")  # in one process the usual questions are asked once
+ASKED = {"facts_per_template": 2}
 HIGHER = {t.ability for t in TEMPLATES.values() if not t.ability.startswith("L1")}
 """Abilities that are left out where those of perception show as much."""
+
+
+@pytest.fixture(scope="module", autouse=True, params=[2, pytest.param(8, marks=pytest.mark.long)], ids=["few", "usual"])
+def facts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fewer facts of each template; all long tests ask for the usual number."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(ASKED, "facts_per_template", request.param)
+        yield
+    usual.cache_clear()
 
 
 def asked(
@@ -31,7 +41,7 @@ def asked(
 ) -> ClipQuestions:
     """All questions but those about abilities that need not be asked again."""
     templates = [template for template in TEMPLATES.values() if template.ability not in without]
-    return ask_clip(worlds.clip(), signals, templates, AskSettings(**{"facts_per_template": 4, **changes}), seed)
+    return ask_clip(worlds.clip(), signals, templates, AskSettings(**{**ASKED, **changes}), seed)
 
 
 @cache
@@ -179,7 +189,7 @@ def test_distractors_are_distinct_and_wrong() -> None:
                 judged = draft.answer.right(replace(draft.answer, points=shape, sigma=1e-9))
                 assert (judged == RIGHT) == (i == draft.written)
             shapes_seen += 1
-    assert shapes_seen >= 4
+    assert shapes_seen >= 2
 
 
 EGO = {"camera_turn", "camera_travel", "camera_moves", "heading_point"} | {

@@ -31,6 +31,8 @@ from tests.templates import worlds
 
 CLIP = worlds.clip()
 OTHER = Provenance(expert="another", version="1")
+FACTS = pytest.mark.parametrize("facts", [2, pytest.param(8, marks=pytest.mark.long)])
+"""Of each template, where all of them ask."""
 
 
 def agreement(disagreement: dict[str, float] | None = None, refused: dict[str, str] | None = None) -> Agreement:
@@ -99,12 +101,13 @@ def test_a_refused_signal_has_no_estimate_and_its_reason_in_every_scene() -> Non
     assert [r.reason for r in asked.refusals] == ["two depths disagree"]
 
 
-def test_a_refused_path_removes_the_signals_derived_from_it() -> None:
+@FACTS
+def test_a_refused_path_removes_the_signals_derived_from_it(facts: int) -> None:
     signals = {**with_check(), "depth": depth(), "agreement": agreement(refused={"camera_path": "paths disagree"})}
     for scene in scenes_of(CLIP, signals):
         assert not scene.signals.keys() & {"camera_path", "sparse_points", "depth", "tracks", "matches"}
         assert scene.gravity is not None
-    assert {create_templates()[name].ability for name in origins(ask_all(signals))} <= {"L1/Orientation/Gravity"}
+    assert {create_templates()[name].ability for name in origins(ask_all(signals, facts))} <= {"L1/Orientation/Gravity"}
 
 
 def test_refused_depth_removes_the_matches_that_it_confirmed_and_no_others() -> None:
@@ -122,8 +125,8 @@ def test_provenance_includes_the_agreement() -> None:
         assert "cross_check" in {maker["expert"] for maker in provenance_of(template, [scene])}
 
 
-def ask_all(signals: dict[str, Signal | NoEstimate]) -> ClipQuestions:
-    return ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(facts_per_template=2), 0)
+def ask_all(signals: dict[str, Signal | NoEstimate], facts: int) -> ClipQuestions:
+    return ask_clip(CLIP, signals, list(create_templates().values()), AskSettings(facts_per_template=facts), 0)
 
 
 def origins(found: ClipQuestions) -> dict[str, Origin]:
@@ -133,11 +136,12 @@ def origins(found: ClipQuestions) -> dict[str, Origin]:
     return by_template
 
 
-def test_a_non_commercial_second_reconstruction_makes_every_label_compared_with_it_non_commercial() -> None:
-    assert all(origin.licence["commercial_ok"] for origin in origins(ask_all(with_check())).values())
+@FACTS
+def test_a_non_commercial_second_reconstruction_makes_every_label_compared_with_it_non_commercial(facts: int) -> None:
+    assert all(origin.licence["commercial_ok"] for origin in origins(ask_all(with_check(), facts)).values())
     non_commercial = Provenance(expert="another", version="1", weights_licence="CC-BY-NC-4.0", commercial_ok=False)
     reads = {name: template.reads for name, template in create_templates().items()}
-    for name, origin in origins(ask_all(with_check(by=non_commercial))).items():
+    for name, origin in origins(ask_all(with_check(by=non_commercial), facts)).items():
         concerned = bool(reads[name] & {"camera_path", "sparse_points"})
         assert origin.licence["commercial_ok"] is not concerned
         assert ("CC-BY-NC-4.0" in origin.licence["signals"]) == concerned
@@ -145,10 +149,11 @@ def test_a_non_commercial_second_reconstruction_makes_every_label_compared_with_
         assert (makers.get("camera_path_check") == "another") == ("camera_path" in reads[name])
 
 
-def test_the_licence_of_every_label_covers_the_signals_that_an_agreement_compared() -> None:
+@FACTS
+def test_the_licence_of_every_label_covers_the_signals_that_an_agreement_compared(facts: int) -> None:
     non_commercial = Provenance(expert="another", version="1", commercial_ok=False)
     signals = {**with_check(), "depth_check": depth(source=non_commercial)}
-    for origin in origins(ask_all({**signals, "agreement": agreement()})).values():
+    for origin in origins(ask_all({**signals, "agreement": agreement()}, facts)).values():
         assert origin.licence["commercial_ok"] is False
         assert "depth_check" in {maker["signal"] for maker in origin.provenance}
 
