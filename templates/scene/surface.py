@@ -37,6 +37,10 @@ class OutlierSettings:
     """Largest |ln| of the ratio of two ranges on one surface."""
     same_range_share: float = 0.75
     """Least share of neighbours at the range of the point."""
+    open_angle_rad: float = np.pi
+    """A point ends its surface if the neighbours at its range leave a larger angle open and another one is farther. Its
+    pixel may lie beside the surface: corners of an outline are found up to 3 px off it. In two rendered rooms 2 % of
+    the reliable points are such, and 13 of the 18 whose pixel shows what is 15 % farther or more."""
     moving_radius_px: float = 48.0
     """Points this near to a moving track may move with it (at 640 px width)."""
     near_tracks: int = 5
@@ -124,7 +128,8 @@ class SparseSurface:
         """The point observed nearest to each pixel of its frame, if one lies within `radius_px`.
 
         A point without neighbours of similar range in the picture is a suspected outlier: it may come from a wrong
-        match, or a mark on it may cover two objects.
+        match, or a mark on it may cover two objects. So is one that ends its surface: its pixel may show what is
+        behind.
         """
         if not self.tree.n or not len(xy_px):
             return Surface.unknown(len(xy_px))
@@ -133,9 +138,9 @@ class SparseSurface:
         distance_px, found = self.tree.query(places, k=settings.neighbours + 1, distance_upper_bound=reach_px)
         own = np.minimum(found[:, 0], self.tree.n - 1)
         known = (distance_px[:, 0] <= radius_px) & np.isfinite(self.ranges[own])
-        isolated = ~self._has_similar_neighbours(distance_px[:, 1:], found[:, 1:], own, settings)
+        inside = self._inside_a_surface(distance_px[:, 1:], found[:, 1:], own, settings)
         rows = self.points.observation_point[own]
-        suspected = np.where(isolated, SUSPECTED_PROBABILITY, 0.0)
+        suspected = np.where(inside, 0.0, SUSPECTED_PROBABILITY)
         outlier_probability = np.maximum(self.points.outlier_probability[rows], suspected)
         return Surface(
             xyz_cam=np.where(known[:, None], self.xyz_cam[own], np.nan),
@@ -143,21 +148,34 @@ class SparseSurface:
             outlier_probability=np.where(known, outlier_probability, np.nan),
         )
 
-    def _has_similar_neighbours(
+    def _inside_a_surface(
         self,
         distance_px: Float64[np.ndarray, "k c"],
         found: Int64[np.ndarray, "k c"],
         own: Int64[np.ndarray, "k"],
         settings: OutlierSettings,
     ) -> Bool[np.ndarray, "k"]:
-        """Whether enough of the points around each point are at its range."""
-        near = np.isfinite(distance_px)
+        """Whether enough of the points around each point are at its range, on all sides if another one is farther."""
+        near, at = np.isfinite(distance_px), np.minimum(found, self.tree.n - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            ratio = np.log(self.ranges[np.minimum(found, self.tree.n - 1)] / self.ranges[own][:, None])
+            ratio = np.log(self.ranges[at] / self.ranges[own][:, None])
         similar = near & (np.abs(ratio) <= settings.same_range)
         count = near.sum(axis=1)
         enough = similar.sum(axis=1) >= settings.same_range_share * count
-        return np.asarray((count >= settings.min_neighbours) & enough)
+        xy_px = self.points.observation_xy_px
+        open_angle_rad = _open_angles_rad(xy_px[at] - xy_px[own][:, None], similar)
+        ends = (open_angle_rad > settings.open_angle_rad) & (near & (ratio > settings.same_range)).any(axis=1)
+        return np.asarray((count >= settings.min_neighbours) & enough & ~ends)
+
+
+def _open_angles_rad(
+    offset_px: Float64[np.ndarray, "k c 2"], which: Bool[np.ndarray, "k c"]
+) -> Float64[np.ndarray, "k"]:
+    """Largest angle between neighbouring directions of those offsets that `which` names; 0 without any."""
+    angle = np.where(which, np.arctan2(offset_px[..., 1], offset_px[..., 0]), np.nan)
+    angle = np.sort(angle, axis=1)  # NaN last
+    round_rad = angle[:, 0] + 2 * np.pi - np.fmax.reduce(angle, axis=1)
+    return np.asarray(np.fmax.reduce(np.column_stack([np.diff(angle, axis=1), round_rad]), axis=1, initial=0.0))
 
 
 _FRAME_APART = 1e6

@@ -76,6 +76,21 @@ def test_a_point_at_another_range_than_its_neighbours_is_suspected() -> None:
     assert (seen.outlier_probability[1:] == 0.003).all()
 
 
+def test_a_point_that_ends_its_surface_before_something_farther_is_suspected() -> None:
+    """A row of points on an edge, others of the same surface above them, and a wall below."""
+    edge = np.array([[280.0, 220], [300, 221], [320, 220]])
+    above = edge + [[-10.0, -15]] * 3
+    wall = edge + [[3.0, 25]] * 3
+    xy = np.concatenate([edge, above, above + [[0.0, -15]] * 3, wall])
+    alone = scene_with_points(xy[:9], np.full(9, 3.0)).surface(0, xy[:9])
+    assert (alone.outlier_probability == 0.003).all()
+    seen = scene_with_points(xy, np.repeat([3.0, 4.4], [9, 3])).surface(0, xy[:9])
+    assert (seen.outlier_probability[:3] == SUSPECTED_PROBABILITY).all()
+    assert seen.outlier_probability[4] == 0.003  # the middle one is surrounded
+    nearer = scene_with_points(xy, np.repeat([3.0, 2.0], [9, 3])).surface(0, xy[:9])
+    assert (nearer.outlier_probability == 0.003).all()  # what hides the surface has its own outline
+
+
 def test_an_isolated_point_is_suspected() -> None:
     xy = np.array([[100.0, 100], [500, 400], [600, 60]])
     assert (scene_with_points(xy, np.full(3, 4.0)).surface(0, xy).outlier_probability == SUSPECTED_PROBABILITY).all()
