@@ -9,7 +9,7 @@ from templates.answers import Label, Numbers
 from templates.answers.answers import Answers
 from templates.columns import column_types
 from templates.facts import Facts, ObjectRefs
-from templates.scene.objects import seen_objects
+from templates.scene.objects import objects_in_photos
 from templates.scene.scene import Scene, angle_between_rad
 from templates.world import World
 
@@ -70,7 +70,7 @@ def _largest_range_m(facts: Facts, scene: Scene) -> Measure:
 
 
 def _among_objects(facts: Facts, scene: Scene, frames: Int64[np.ndarray, "n k"]) -> dict[str, Measure]:
-    seen = seen_objects(scene)
+    seen = objects_in_photos(scene)
     shown, counts = np.unique(seen.frame, return_counts=True)
     if not len(shown):
         return {}

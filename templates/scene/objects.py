@@ -1,5 +1,6 @@
 """Objects as the photos of a scene show them, and references by which any other scene finds them again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +29,8 @@ _LEAST_SHOWN = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenObjects(Columns):
-    """Objects as they are seen: one row for each object in each photo that shows it."""
+class ObjectsInPhotos(Columns):
+    """Which objects are seen: one row for each object in each photo that shows it."""
 
     frame: Int64[np.ndarray, "n"]
     object: Int64[np.ndarray, "n"]
@@ -38,6 +39,12 @@ class SeenObjects(Columns):
     """Folded."""
     called: Texts
     """The same in questions: "object" where the name is doubtful or not English."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenObjects(ObjectsInPhotos):
+    """The same objects, and where each is seen."""
+
     inside_px: Float64[np.ndarray, "n 2"]
     """The pixel of its mask that is farthest from the mask's border."""
     depth_px: Float64[np.ndarray, "n"]
@@ -54,6 +61,11 @@ class SeenObjects(Columns):
     def refs(self) -> ObjectRefs:
         """References to the objects."""
         return ObjectRefs(frame=self.frame, inside_px=self.inside_px, box_px=self.box_px, name=self.called)
+
+
+def objects_in_photos(scene: Scene) -> ObjectsInPhotos:
+    """All objects in all photos with objects, without their places, which take much longer; computed once per scene."""
+    return scene.once("objects in photos", lambda: _in_photos(scene))
 
 
 def seen_objects(scene: Scene) -> SeenObjects:
@@ -98,6 +110,41 @@ def found_again(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:
     return np.where(fits, seen.object[found], -1)
 
 
+def _in_photos(scene: Scene) -> ObjectsInPhotos:
+    objects = scene.objects
+    if objects is None:
+        return ObjectsInPhotos.concatenated([])
+    shown = [
+        np.flatnonzero(with_mask) if with_mask.any() else _without_masks(scene, objects, row)[0]
+        for row, with_mask in enumerate(_with_masks(objects))
+    ]
+    return _named(objects, objects.frames, shown)
+
+
+def _named(objects: Objects, frames: Int64[np.ndarray, "f"], shown: Sequence[np.ndarray]) -> ObjectsInPhotos:
+    """The objects that each of the frames shows, and their names. `shown`: numbers by frame."""
+    number = np.concatenate([np.empty(0, dtype=np.int64), *shown])
+    names = np.array([folded(label) for label in objects.labels], dtype=np.str_)
+    doubtful = names == ""
+    if objects.name_outlier_probability is not None:
+        doubtful |= objects.name_outlier_probability > _SURE_NAME
+    return ObjectsInPhotos(
+        frame=np.repeat(frames, [len(each) for each in shown]),
+        object=number,
+        name=names[number],
+        called=np.where(doubtful, UNNAMED, names)[number],
+    )
+
+
+def _with_masks(objects: Objects) -> Bool[np.ndarray, "f k"]:
+    """Of which objects each photo has a mask."""
+    found = np.zeros((len(objects.frames), len(objects.labels) + 1), dtype=bool)  # the last one: of none, -1
+    for row, ids in enumerate(objects.ids.reshape(len(found), -1)):
+        found[row, ids[:1]] = True
+        found[row, ids[1:][ids[1:] != ids[:-1]]] = True  # where another one begins: much fewer pixels
+    return found[:, :-1]
+
+
 def _seen(scene: Scene) -> SeenObjects:
     objects = scene.objects
     photos = [] if objects is None else [_in_photo(scene, objects, row) for row in range(len(objects.frames))]
@@ -105,30 +152,17 @@ def _seen(scene: Scene) -> SeenObjects:
 
 
 def _in_photo(scene: Scene, objects: Objects, row: int) -> SeenObjects:
-    """By masks where the photo has any, else by detected boxes, else by the projections of oriented ones."""
+    """By masks where the photo has any, else by boxes."""
     size = np.array([scene.clip.width_px, scene.clip.height_px])
-    projected = projected_boxes(scene, objects, row)
     if (objects.ids[row] >= 0).any():
         number, box, inside, depth, area, cut = _masks(objects.ids[row], len(objects.labels), size)
     else:
-        every = projected if objects.box_px is None else objects.box_px[row]
-        number = np.flatnonzero(np.isfinite(every).all(axis=(1, 2)))
-        box, inside = np.clip(every[number], 0, size - 1), every[number].mean(axis=1)
-        in_photo = ((inside >= 0) & (inside <= size - 1)).all(axis=1)
-        cut = (every[number, 0] <= 0).any(axis=1) | (every[number, 1] >= size - 1).any(axis=1)
-        number, box, inside, cut = number[in_photo], box[in_photo], inside[in_photo], cut[in_photo]
+        number, box, inside, cut = _without_masks(scene, objects, row)
         depth = np.full(len(number), np.nan)
         area = np.full(len(number), np.nan) if objects.box_px is None else np.prod(box[:, 1] - box[:, 0], axis=1)
-    names = np.array([folded(objects.labels[k]) for k in number.tolist()], dtype=np.str_)
-    doubt = (
-        np.zeros(len(number)) if objects.name_outlier_probability is None else objects.name_outlier_probability[number]
-    )
-    fits = overlap(box, np.clip(projected[number], 0, size - 1))
+    fits = overlap(box, np.clip(projected_boxes(scene, objects, row)[number], 0, size - 1))
     return SeenObjects(
-        frame=np.full(len(number), objects.frames[row]),
-        object=number,
-        name=names,
-        called=np.where((names == "") | (doubt > _SURE_NAME), UNNAMED, names),
+        **vars(_named(objects, objects.frames[row : row + 1], [number])),
         inside_px=inside,
         depth_px=depth,
         box_px=box,
@@ -136,6 +170,18 @@ def _in_photo(scene: Scene, objects: Objects, row: int) -> SeenObjects:
         shown=fits if np.isfinite(area).any() else np.full(len(number), np.nan),
         is_cut=cut,
     )
+
+
+def _without_masks(scene: Scene, objects: Objects, row: int) -> tuple[np.ndarray, ...]:
+    """Number, box, middle, and whether the border cuts it, of each object in a photo: by detected boxes, else by the
+    projections of oriented ones."""
+    size = np.array([scene.clip.width_px, scene.clip.height_px])
+    every = projected_boxes(scene, objects, row) if objects.box_px is None else objects.box_px[row]
+    number = np.flatnonzero(np.isfinite(every).all(axis=(1, 2)))
+    box, inside = np.clip(every[number], 0, size - 1), every[number].mean(axis=1)
+    in_photo = ((inside >= 0) & (inside <= size - 1)).all(axis=1)
+    cut = (every[number, 0] <= 0).any(axis=1) | (every[number, 1] >= size - 1).any(axis=1)
+    return number[in_photo], box[in_photo], inside[in_photo], cut[in_photo]
 
 
 def _masks(ids: Int32[np.ndarray, "h w"], count: int, size: np.ndarray) -> tuple[np.ndarray, ...]:
