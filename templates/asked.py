@@ -164,14 +164,13 @@ class Asked:
         return self.facts.to_json()
 
     @cached_property
-    def _details(self) -> tuple[dict[str, list[Json]], ...]:
-        """Mistakes, difficulty and evidence by name: a plain value per question."""
+    def _details(self) -> tuple[list[dict[str, Json]], ...]:
+        """Mistakes, difficulty and evidence of each question: plain values by name."""
         rounded = {name: column.round(4) for name, column in self.difficulty.items()}
-        parts = (self.traps, rounded, self.evidence)
-        return tuple({name: column.tolist() for name, column in part.items()} for part in parts)
+        return tuple(_known(part, len(self)) for part in (self.traps, rounded, self.evidence))
 
     def _offer(self, k: int) -> Offer | None:
-        return None if self.offer is None else self.offer.take(np.array([k]))
+        return None if self.offer is None else self.offer.one(k)
 
     def _phrased(self, k: int, answer: Answer, offer: Offer | None) -> tuple[Phrasing, str, Wording]:
         """What the template shows and says of one question, and the name and the words of its wording."""
@@ -192,8 +191,8 @@ class Asked:
             raise ValueError(f"Phrasing.values lacks {lacking[0]}, a placeholder of [{name}]")
         key = f"{self.template.name}/{name}"
         prompt = wording.prompts[0 if choose is None else choose(key, len(wording.prompts))]
-        options, media, right = _options(self.format, phrasing, offer, wording)
-        traps, measures, evidence = (_known(rows, k) for rows in self._details)
+        traps, measures, evidence = (rows[k] for rows in self._details)
+        options, media, right = _options(self.format, phrasing, offer, wording, traps)
         return Draft(
             clip_id=self.clip_id or str(self.fact_ids[k]),
             template=self.template.name,
@@ -205,7 +204,7 @@ class Asked:
             instructions=wording.instructions,
             prompt=prompt.format(**phrasing.values),
             media=media,
-            options=tuple(_with_mistake(option, number, right, offer, traps) for number, option in enumerate(options)),
+            options=options,
             traps={
                 mistake: _written(self.format, value) for mistake, value in traps.items() if _fits(self.format, value)
             },
@@ -219,7 +218,7 @@ class Asked:
 
 
 def _options(
-    format: FormatName, phrasing: Phrasing, offer: Offer | None, wording: Wording
+    format: FormatName, phrasing: Phrasing, offer: Offer | None, wording: Wording, traps: Mapping[str, Json]
 ) -> tuple[tuple[Option, ...], tuple[Medium, ...], Json]:
     """The options, the media, and the right answer as far as the offer decides it."""
     if offer is None or offer.options is None or offer.right is None:
@@ -227,28 +226,30 @@ def _options(
     values, right = offer.values(0), int(offer.right[0])
     if format == "yes_no":
         return (), (*phrasing.media, *map(_drawing, values)), ("yes", "no")[right]
+    shown: list[str | Medium]
     if phrasing.options:
         if len(phrasing.options) != len(values):
             raise ValueError(f"Phrasing.options holds {len(phrasing.options)}; the offer has {len(values)}")
-        options = [Option(shown=shown, value=value) for shown, value in zip(phrasing.options, values, strict=True)]
+        shown = [*phrasing.options]
     elif offer.options.ndim == 4:
-        options = [Option(shown=_drawing(value)) for value in values]
+        shown, values = [*map(_drawing, values)], [None] * len(values)
     elif offer.options.ndim == 3:
-        options = [Option(shown=wording.option(str(n)), value=value) for n, value in enumerate(values, start=1)]
+        shown = [wording.option(str(number)) for number in range(1, 1 + len(values))]
     else:
-        options = [Option(shown=wording.option(str(value)), value=value) for value in values]
+        shown = [wording.option(str(value)) for value in values]
     if offer.undetermined is not None and offer.undetermined[0]:
-        options.append(Option(shown=wording.option(UNDETERMINED), value=UNDETERMINED))
+        shown, values = [*shown, wording.option(UNDETERMINED)], [*values, UNDETERMINED]
+    options = [
+        Option(shown=each, value=value, mistake="" if number == right else _mistake(number, value, offer, traps))
+        for number, (each, value) in enumerate(zip(shown, values, strict=True))
+    ]
     return tuple(options), phrasing.media, right
 
 
-def _with_mistake(option: Option, number: int, right: Json, offer: Offer | None, traps: Mapping[str, Json]) -> Option:
-    """The option, and which mistake leads to it."""
-    if number == right:
-        return option
-    made = "" if offer is None or offer.mistakes is None or option.value == UNDETERMINED else offer.mistakes[0, number]
-    named = [str(made)] if made else [mistake for mistake, value in traps.items() if value == option.value]
-    return replace(option, mistake=named[0]) if named else option
+def _mistake(number: int, value: Json, offer: Offer, traps: Mapping[str, Json]) -> str:
+    """Which mistake leads to an option; "" for none."""
+    made = "" if offer.mistakes is None or value == UNDETERMINED else str(offer.mistakes[0, number])
+    return made or next((mistake for mistake, led_to in traps.items() if led_to == value), "")
 
 
 def _fits(format: FormatName, value: Json) -> bool:
@@ -267,9 +268,18 @@ def _drawing(path: list[list[float | None]]) -> Drawing:
     return Drawing(polylines=(tuple((x, y) for x, y in path if x is not None and x == x),))  # type: ignore[misc]
 
 
-def _known(details: Mapping[str, list[Json]], k: int) -> dict[str, Json]:
-    """Those of one question, without NaN and ""."""
-    return {name: value for name, rows in details.items() if (value := rows[k]) != "" and value == value}
+def _known(columns: Mapping[str, np.ndarray], count: int) -> list[dict[str, Json]]:
+    """What is known of each question, without NaN and ""."""
+    if not columns:
+        return [{}] * count
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+    rows = [dict(zip(columns, row, strict=True)) for row in values]
+    if all(
+        column.dtype.kind in "biu" or (column.dtype.kind == "f" and not np.isnan(column).any())
+        for column in columns.values()
+    ):
+        return rows
+    return [{name: value for name, value in row.items() if value != "" and value == value} for row in rows]
 
 
 @dataclass(frozen=True, kw_only=True)

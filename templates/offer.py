@@ -74,6 +74,12 @@ class Offer:
         )
         return Offer(why=self.why[rows], options=options, right=right, undetermined=undetermined, mistakes=mistakes)
 
+    def one(self, k: int) -> "Offer":
+        """That of one question, which was checked with the others."""
+        offer, at = object.__new__(Offer), slice(k, k + 1)
+        offer.__dict__.update({name: None if part is None else part[at] for name, part in vars(self).items()})
+        return offer
+
     def values(self, k: int) -> list[Json]:
         """The values of the options of one question."""
         found: list[Json] = [] if self.options is None else self.options[k].tolist()

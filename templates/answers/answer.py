@@ -159,11 +159,23 @@ class Answer(ABC):
 
     def row(self: AnswerType, k: int) -> AnswerType:
         """One answer of a stack, without rows of NaN at its end; its JSON is that of the answer that was stacked."""
-        return replace(self, **{name: _trimmed(column[k]) for name, column in self._columns.items()})
+        row = object.__new__(type(self))  # the stack was checked, and asks for as many rows as it has
+        row.__dict__.update(self._shared | {name: rows[k] for name, rows in self._rows.items()})
+        return row
 
     def lengths(self) -> set[int]:
         """The numbers of rows of its columns: one number for a stack, none for one answer."""
         return {len(column) for column in self._columns.values()}
+
+    @cached_property
+    def _rows(self) -> dict[str, Sequence[Any]]:
+        """The rows of each column: plain numbers and texts, or arrays without rows of NaN at their end."""
+        return {name: _rows_of(column) for name, column in self._columns.items()}
+
+    @cached_property
+    def _shared(self) -> dict[str, Any]:
+        """The fields that all rows share."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in self._columns}
 
     @cached_property
     def _columns(self) -> dict[str, np.ndarray]:
@@ -200,11 +212,11 @@ def _as_wide(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [np.concatenate([part, np.full(shape, np.nan)], axis=1) for part, shape in rest]
 
 
-def _trimmed(part: np.ndarray | np.generic) -> Json:
-    """A row without rows of NaN at its end; a plain number or text where it is one."""
-    if isinstance(part, np.generic):
-        return part.item()
-    return part[: np.flatnonzero(~np.isnan(part).all(axis=-1)).max(initial=-1) + 1] if part.ndim > 1 else part
+def _rows_of(column: np.ndarray) -> Sequence[Any]:
+    if column.ndim <= 2:
+        return column.tolist() if column.ndim == 1 else column
+    lengths = [np.flatnonzero(~np.isnan(part).all(axis=-1)).max(initial=-1) + 1 for part in column]
+    return [part[:length] for part, length in zip(column, lengths, strict=True)]
 
 
 def _padded(parts: Sequence[Any]) -> list[np.ndarray]:
