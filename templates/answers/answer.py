@@ -168,7 +168,7 @@ class Answer(ABC):
         return {len(column) for column in self._columns.values()}
 
     @cached_property
-    def _rows(self) -> dict[str, Sequence[Any]]:
+    def _rows(self) -> dict[str, Sequence[Any] | np.ndarray]:
         """The rows of each column: plain numbers and texts, or arrays without rows of NaN at their end."""
         return {name: _rows_of(column) for name, column in self._columns.items()}
 
@@ -212,7 +212,7 @@ def _as_wide(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [np.concatenate([part, np.full(shape, np.nan)], axis=1) for part, shape in rest]
 
 
-def _rows_of(column: np.ndarray) -> Sequence[Any]:
+def _rows_of(column: np.ndarray) -> Sequence[Any] | np.ndarray:
     if column.ndim <= 2:
         return column.tolist() if column.ndim == 1 else column
     lengths = [np.flatnonzero(~np.isnan(part).all(axis=-1)).max(initial=-1) + 1 for part in column]

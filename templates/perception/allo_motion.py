@@ -89,7 +89,7 @@ class PointMoves(FollowedPoints):
         if scene.tracks is None:
             return _facts([], 1)
         moving, static = (rng.permutation(np.flatnonzero(scene.tracks.motion == m))[:count] for m in (1, 0))
-        spans = [_span(scene, scene.tracks, row) for row in alternating(moving, static)[:count]]
+        spans = _spans(scene, scene.tracks, alternating(moving, static)[:count])
         return _facts([(frames, [xy]) for frames, xy in filter(None, spans)], 1)
 
     def measure(self, facts: MarkedTracks, scene: Scene) -> Measured:
@@ -112,8 +112,9 @@ class WhichMoves(FollowedPoints):
         if scene.tracks is None:
             return _facts([], len(_MARKS))
         facts = []
-        for row in rng.permutation(np.flatnonzero(scene.tracks.motion == 1))[:count]:
-            if (span := _span(scene, scene.tracks, int(row))) is None:
+        moving = rng.permutation(np.flatnonzero(scene.tracks.motion == 1))[:count].tolist()
+        for row, span in zip(moving, _spans(scene, scene.tracks, moving), strict=True):
+            if span is None:
                 continue
             frames, _ = span
             columns = np.searchsorted(scene.tracks.frames, frames)
@@ -157,13 +158,14 @@ def alternating(a: np.ndarray, b: np.ndarray) -> list[int]:
     return [int(row) for pair in zip_longest(a, b) for row in pair if row is not None]
 
 
-def _span(scene: Scene, tracks: PointTracks, row: int) -> tuple[list[int], list[float]] | None:
-    """Frames spread over those that show a track, and its pixel in the first; None if too few show it."""
-    seen = np.flatnonzero(tracks.visible[row])
-    if len(seen) < min(_MIN_FRAMES, len(tracks.frames)):
-        return None
-    columns = seen[np.unique(np.linspace(0, len(seen) - 1, _PHOTOS).round().astype(int))]
-    xy = tracks.xy_px[row, columns[0]]
-    if not inside(scene.clip, xy):
-        return None
-    return tracks.frames[columns].tolist(), xy.tolist()
+def _spans(scene: Scene, tracks: PointTracks, rows: Sequence[int]) -> list[tuple[list[int], list[float]] | None]:
+    """Of each of the tracks: frames spread over those that show it, and its pixel in the first; None if too few do."""
+    at = np.array(rows, dtype=np.int64)
+    shown = tracks.visible[at]
+    count = shown.sum(axis=1)
+    place = np.linspace(0, np.maximum(count - 1, 0), _PHOTOS, axis=1).round().astype(np.int64)
+    columns = np.take_along_axis(np.argsort(~shown, axis=1, kind="stable"), place, axis=1)
+    xy_px = tracks.xy_px[at, columns[:, 0]]
+    enough = (count >= min(_MIN_FRAMES, len(tracks.frames))) & inside(scene.clip, xy_px)
+    spans = zip(tracks.frames[columns].tolist(), xy_px.tolist(), strict=True)
+    return [(sorted({*frames}), xy) if known else None for (frames, xy), known in zip(spans, enough, strict=True)]

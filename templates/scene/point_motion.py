@@ -1,9 +1,12 @@
 """Decides whether marked points move in the world."""
 
+from functools import partial
+
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
+from experts.signals import PointTracks
 from templates.measured import Measured, first_reason
 from templates.scene.correspondence import objects_at
 from templates.scene.marks import Frame, Pixel
@@ -92,16 +95,25 @@ def _distance_inside_moving_px(scene: Scene, frames: Frame, xy_px: Pixel) -> Flo
 def tracks_at(scene: Scene, frames: Frame, xy_px: Pixel) -> Int64[np.ndarray, "n"]:
     """Row of the track nearest to each pixel of its frame; -1 if none is within `MAX_DISTANCE_PX`, and for NaN."""
     found = np.full(len(frames), -1)
-    if scene.tracks is None:
+    if (tracks := scene.tracks) is None:
         return found
     known = np.isfinite(xy_px).all(axis=1)
-    for frame in np.unique(frames):
-        column, rows = int(find_rows(scene.tracks.frames, frame)), np.flatnonzero((frames == frame) & known)
-        followed = np.flatnonzero(np.isfinite(scene.tracks.xy_px[:, column]).all(axis=1))
-        if column >= 0 and len(followed):
-            distance_px, nearest = cKDTree(scene.tracks.xy_px[followed, column]).query(xy_px[rows])
+    for frame in np.unique(frames).tolist():
+        rows = np.flatnonzero((frames == frame) & known)
+        followed, places = scene.once(("tracks", frame), partial(_followed, tracks, frame))
+        if len(followed):
+            distance_px, nearest = places.query(xy_px[rows])
             found[rows] = np.where(distance_px <= MAX_DISTANCE_PX * scene.pixel_scale, followed[nearest], -1)
     return found
+
+
+def _followed(tracks: PointTracks, frame: int) -> tuple[Int64[np.ndarray, "k"], cKDTree]:
+    """The rows of the tracks that are known in a frame, and their pixels there."""
+    column = int(find_rows(tracks.frames, frame))
+    known = (
+        np.isfinite(tracks.xy_px[:, column]).all(axis=1) if column >= 0 else np.zeros(len(tracks.motion), dtype=bool)
+    )
+    return np.flatnonzero(known), cKDTree(tracks.xy_px[known, column])
 
 
 def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"]) -> Measured:
