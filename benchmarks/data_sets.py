@@ -1,5 +1,5 @@
 """What a data set costs, from the signals of many clips to its audit: time a question, memory, and whether workers and
-shards pay. Clips are rendered rooms with exact signals, hard-linked under other ids. Pictures are empty files unless
+shards pay. Clips are rendered rooms with exact signals, hard-linked under other ids. There are no pictures unless
 `--drawn`: drawing is measured by `benchmarks.end_to_end`.
 
     python -m benchmarks.data_sets [--clips 20 80] [--facts 200] [--abilities L1/Geometry/Distance] [--drawn]
@@ -29,9 +29,9 @@ from PIL import Image
 from benchmarks.end_to_end import exact_clip, walk
 from experts.clip import Clip
 from experts.footage.decoding import ImageReader
-from spatial_engine.dataset import media
 from spatial_engine.dataset.asking import AskClip, ask_all
-from spatial_engine.dataset.finishing import FinishClip
+from spatial_engine.dataset.balance import Selection
+from spatial_engine.dataset.finishing import FinishClip, Finished, Part
 from spatial_engine.dataset.writing import write_drafts
 from spatial_engine.options import GenerateOptions, Shard
 from spatial_engine.output_folder import place_file
@@ -44,15 +44,26 @@ _ROOMS = 4
 _KEY = "0" * 16
 
 
+@dataclass(frozen=True)
+class _Unseen(Part):
+    """Questions whose pictures are not there."""
+
+    def files(self) -> list[str]:
+        """None: nothing is to be placed."""
+        return []
+
+
 @dataclass(frozen=True, kw_only=True)
 class Undrawn(FinishClip):
-    """Empty files in place of pictures."""
+    """The questions in words, without pictures."""
+
+    def __call__(self, selection: Selection) -> Finished:
+        """Puts in words."""
+        finished = super().__call__(selection)
+        return finished if finished.part is None else replace(finished, part=_Unseen(finished.part.lines))
 
     def draw(self, clip: Clip | None, shown: Iterable[Medium]) -> None:
-        """Makes the files that are not there."""
-        for medium in shown:
-            name = media.medium_id("" if clip is None else clip.id, medium)
-            (self.folder / "media" / f"{name}{media.SUFFIXES[type(medium)]}").touch()
+        """Draws nothing."""
 
 
 def rooms(folder: Path) -> Store:

@@ -82,9 +82,10 @@ def recover(path: Path) -> None:
             parked.rename(_stage(path, "new") if path.exists() else path)
 
 
-def place_file(source: Path, target: Path) -> None:
+def place_file(source: str | Path, target: str | Path) -> None:
     """The file `source` as `target`: a hard link where the file system can, else a copy with its times."""
-    source = source.resolve()
+    if Path(source).is_symlink():
+        source = Path(source).resolve()
     try:
         os.link(source, target)
     except OSError:

@@ -47,7 +47,10 @@ def medium_id(clip_id: str, medium: Medium) -> str:
         case DepthMap():
             levels = sha256(medium.levels).hexdigest()
             content = ["depth", clip_id, medium.frame, levels, medium.columns, medium.near, medium.far, medium.unit]
-    return sha256(json.dumps(content, separators=(",", ":")).encode()).hexdigest()[:16]
+    return sha256(_dumps(content).encode()).hexdigest()[:16]
+
+
+_dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def _content(mark: PhotoMark) -> list[Json]:

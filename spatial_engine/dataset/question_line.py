@@ -27,8 +27,7 @@ def question_of(
     recorded = draft.answer.to_json()
     options = [draft.options[index] for index in order]
     drawn = [option.shown for option in options if not isinstance(option.shown, str)]
-    entries = {} if entries is None else entries
-    entries |= {medium: media.record(clip, medium) for medium in (*draft.media, *drawn) if medium not in entries}
+    shown, options_shown = (_entries(clip, part, {} if entries is None else entries) for part in (draft.media, drawn))
     written = recorded.answer if draft.written is None else draft.written
     values = [option.value for option in options]
     led_to = {option.mistake: letter for letter, option in zip(LETTERS, options, strict=False) if option.mistake}
@@ -49,7 +48,7 @@ def question_of(
         margin=recorded.margin,
         scorer=draft.answer.name,
         scorer_params={**recorded.scorer_params, **({"option_values": values} if any(values) else {})},
-        media=[*(entries[m] for m in draft.media), *(entries[m] | {"option": True} for m in drawn)],
+        media=[*shown, *(entry | {"option": True} for entry in options_shown)],
         fact=draft.fact,
         fact_id=draft.fact_id,
         evidence={**draft.evidence, **({"traps": traps} if traps else {})},
@@ -58,6 +57,16 @@ def question_of(
         provenance=draft.origin.provenance,
         licence=draft.origin.licence,
     )
+
+
+def _entries(clip: Clip | None, shown: Sequence[Medium], known: dict[Medium, dict[str, Json]]) -> list[dict[str, Json]]:
+    """The entry of each medium; new ones are added to the known ones."""
+    found = []
+    for medium in shown:
+        if (entry := known.get(medium)) is None:
+            entry = known[medium] = media.record(clip, medium)
+        found.append(entry)
+    return found
 
 
 def to_line(question: Question) -> str:

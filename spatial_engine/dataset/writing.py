@@ -8,6 +8,7 @@
 The data set is written whole or not at all.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, replace
@@ -226,8 +227,9 @@ def _place_media(parts: Iterable[Part], drawn: Path, folder: Path) -> None:
     (folder / "media").mkdir()
     for part in parts:
         for file in part.files():
-            if not (folder / file).exists():
-                place_file(drawn / file, folder / file)
+            target = f"{folder}/{file}"  # a path of each would take longer than the link
+            if not os.path.lexists(target):
+                place_file(f"{drawn}/{file}", target)
 
 
 def _diagonal_px(clip: ClipQuestions, open_clip: OpenClip) -> float:

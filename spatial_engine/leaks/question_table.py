@@ -138,7 +138,7 @@ class QuestionTable:
             shown=np.array([_shown(q, _files(own)) for q, own in zip(asked, photos, strict=True)], dtype=np.uint64),
             frames=np.array([_frames(q, _files(own)) for q, own in zip(asked, photos, strict=True)], dtype=np.uint64),
             marks=Ragged.of([[xy for m in _files(own) for xy in _points(m)] for own in photos], "f8", (2,)),
-            answer=np.array([_hash(json.dumps(q.answer, sort_keys=True)) for q in asked], dtype=np.uint64),
+            answer=np.array([_hash(_in_order(q.answer)) for q in asked], dtype=np.uint64),
             stacks=_stacks(asked, [w is None or not level for w, level in zip(words, levels, strict=True)]),
             read=read or (lambda rows: [asked[row] for row in rows]),
         )
@@ -229,6 +229,9 @@ def _bytes(texts: Iterable[str]) -> np.ndarray:
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
+
+
+_in_order = json.JSONEncoder(sort_keys=True).encode
 
 
 def _hash(text: str) -> int:

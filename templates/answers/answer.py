@@ -1,5 +1,6 @@
 """The base class of answers: defines when an answer is *right*, for gate, audit, scoring and reward alike."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -258,7 +259,7 @@ def or_nan(value: Json) -> float:
 
 def or_none(number: Rows) -> float | None:
     """A number as JSON; null if it is not finite."""
-    return float(number) if np.isfinite(number) else None
+    return float(number) if math.isfinite(number) else None
 
 
 def numbers_of(value: Json, names: Sequence[str]) -> Float[np.ndarray, "d"]:

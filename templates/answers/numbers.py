@@ -144,7 +144,8 @@ class Numbers(Answer):
     def to_json(self) -> Recorded:
         """One number, or an object of numbers by name. Parameters of the score are the name of a single number, the
         period (by name if they differ), and the units by name if they differ."""
-        periods, mixed = listed(self.periods), len(set(self.units)) > 1
+        periods = [None] * len(self.names) if self.period is None else listed(self.periods)
+        mixed = len(set(self.units)) > 1
         params: dict[str, Json] = {"units": self._by_name([*self.units])} if mixed else {}
         if any(periods):
             params["period"] = periods[0] if len(set(periods)) == 1 else self._by_name([*periods])

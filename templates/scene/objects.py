@@ -186,19 +186,22 @@ def _without_masks(scene: Scene, objects: Objects, row: int) -> tuple[np.ndarray
 
 def _masks(ids: Int32[np.ndarray, "h w"], count: int, size: np.ndarray) -> tuple[np.ndarray, ...]:
     """Number, box, deepest pixel, its depth, area, and whether the border cuts it, of each object with a mask."""
+    import cv2
+
     scale, found = size / ids.shape[::-1], []
     for k, part in enumerate(ndimage.find_objects(ids + 1, count)):
         if part is None:
             continue
         mask = np.zeros([end.stop - end.start + 2 for end in part], dtype=bool)  # faster than numpy.pad
         mask[1:-1, 1:-1] = ids[part] == k
-        depth = ndimage.distance_transform_edt(mask)[1:-1, 1:-1]
-        y, x = np.unravel_index(depth.argmax(), depth.shape)
+        distance_px = cv2.distanceTransform(mask.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)[1:-1, 1:-1]
+        squared = np.rint(distance_px.astype(float) ** 2)  # exact, in whole pixels
+        y, x = np.unravel_index(squared.argmax(), squared.shape)
         first, last = (np.array([getattr(part[axis], end) for axis in (1, 0)]) for end in ("start", "stop"))
         box = np.stack([first * scale - 0.5, last * scale - 0.5])
         inside = (np.array([x, y]) + first + 0.5) * scale - 0.5
         cut = bool((first <= 0).any() or (last >= ids.shape[::-1]).any())
-        found.append((k, box, inside, depth.max() * scale.min(), mask.sum() * scale.prod(), cut))
+        found.append((k, box, inside, np.sqrt(squared[y, x]) * scale.min(), mask.sum() * scale.prod(), cut))
     number, boxes, insides, depths, areas, cuts = zip(*found, strict=True) if found else ((),) * 6
     return (
         np.array(number, dtype=np.int64),
