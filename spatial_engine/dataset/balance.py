@@ -155,7 +155,7 @@ def _without(gone: Gone, keys: Keys, reason: str, dropped: Counter[tuple[str, st
     """The other questions; those that are gone are counted."""
     for kind, count in zip(*np.unique(keys.kind[gone], return_counts=True), strict=True):
         dropped[keys.kinds[kind].ability, reason] += int(count)
-    return keys.take(~gone)
+    return keys.take(~gone) if gone.any() else keys
 
 
 def _surplus_yes_no(keys: Keys, among: np.ndarray, settings: BalanceSettings) -> Gone:

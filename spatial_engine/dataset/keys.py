@@ -71,9 +71,7 @@ class Keys:
         """Of clips that are sorted by id. Reads them once, and keeps only numbers."""
         kinds, words, prompt_keys = _Codes[Kind](), _Codes[str]([""]), _Codes[str]()
         clip_ids: list[str] = []
-        parts: list[dict[str, np.ndarray]] = [
-            {name: np.empty((0, *_WIDTHS.get(name, ())), dtype) for name, dtype in _COLUMNS.items()}
-        ]
+        rows = {name: bytearray() for name in _COLUMNS}  # arrays of each clip would take twice the memory, and more
         for clip in clips:
             own = {
                 "clip": np.full(len(clip), len(clip_ids)),
@@ -81,10 +79,13 @@ class Keys:
                 "words": words.of_column(clip.words),
                 "prompt_key": prompt_keys.of_column(clip.prompt_key),
             }
-            column = {name: own[name] if name in own else getattr(clip, name) for name in _COLUMNS}
-            parts.append({name: values.astype(_COLUMNS[name]) for name, values in column.items()})
+            for name, dtype in _COLUMNS.items():
+                rows[name] += (own[name] if name in own else getattr(clip, name)).astype(dtype).tobytes()
             clip_ids.append(clip.clip_id)
-        joined = {name: np.concatenate([part.pop(name) for part in parts]) for name in _COLUMNS}
+        joined = {
+            name: np.frombuffer(rows.pop(name), dtype).reshape(-1, *_WIDTHS.get(name, ()))
+            for name, dtype in _COLUMNS.items()
+        }
         kind, fact, situation = joined["kind"], joined.pop("fact"), joined.pop("situation")
         template, leaf, format = (
             _ranks([getattr(each, name) for each in kinds.values])[kind] for name in ("template", "ability", "format")

@@ -4,7 +4,7 @@ It works on the small keys of questions, in the order of a random number that ea
 whoever asked about which clip, and when.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +20,8 @@ _ABOVE_LEVEL = (1.0, 1.5, 2.0, 4.0, np.inf)
 """Bins are filled to the level at which all would be equal; where some cannot be filled, the others more."""
 _ROUNDS = 8
 """Of cutting off what is above twice the median, and filling what is below."""
+_AT_ONCE = 10_000
+"""Rows that are listed at once."""
 Kept = Bool[np.ndarray, "n"]
 Limits = Sequence[tuple[Strata, Float64[np.ndarray, "b"]]]
 """Divisions, and the most questions in each of their bins."""
@@ -141,7 +143,7 @@ def _fill(kept: Kept, order: Int64[np.ndarray, "n"], limits: Limits, most: int) 
     rows = order[~kept[order]]
     room = [(limit - each.counts(kept)).tolist() for each, limit in limits]
     added: list[int] = []
-    for row, *bins in zip(rows.tolist(), *(each.bin[rows].tolist() for each, _ in limits), strict=True):
+    for row, *bins in _listed(rows, *(each.bin for each, _ in limits)):
         if left == len(added):
             break
         if all(free[bin] > 0 for free, bin in zip(room, bins, strict=True)):
@@ -149,6 +151,13 @@ def _fill(kept: Kept, order: Int64[np.ndarray, "n"], limits: Limits, most: int) 
             for free, bin in zip(room, bins, strict=True):
                 free[bin] -= 1
     kept[added] = True
+
+
+def _listed(rows: Int64[np.ndarray, "n"], *columns: np.ndarray) -> Iterator[tuple[int, ...]]:
+    """Each row, and what the columns hold there; some rows at a time, as lists take much more memory than arrays."""
+    for start in range(0, len(rows), _AT_ONCE):
+        own = rows[start : start + _AT_ONCE]
+        yield from zip(own.tolist(), *(column[own].tolist() for column in columns), strict=True)
 
 
 def _cut_off(kept: Kept, keys: Keys, even: Sequence[Strata]) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int8, Int16, Int64, UInt64
@@ -31,6 +31,8 @@ LONGEST, SHORTEST = 2, 1
 """Kinds of options by their lengths; 0: neither."""
 FORWARDS, BACKWARDS, MIXED = 1, 2, 3
 """Orders of time in which photos are shown; 0: there are not two."""
+_AT_ONCE = 256
+"""Tables that are joined at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +147,14 @@ class QuestionTable:
 
     @classmethod
     def joined(cls, parts: Iterable["QuestionTable"], read: Read) -> "QuestionTable":
-        """The rows of all parts, one after the other."""
+        """The rows of all parts, one after the other. Of very many parts some at a time: a small table takes much more
+        memory than its rows."""
+        left = iter(parts)
+        tables = [cls._joined(some, read) for some in iter(lambda: [*islice(left, _AT_ONCE)], [])]
+        return tables[0] if len(tables) == 1 else cls._joined(tables, read)
+
+    @classmethod
+    def _joined(cls, parts: Sequence["QuestionTable"], read: Read) -> "QuestionTable":
         columns: dict[str, list[Json]] = {name: [] for name in _COLUMNS}
         stacks: dict[str, list[Stack]] = {}
         count = 0
