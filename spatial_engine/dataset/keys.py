@@ -82,7 +82,7 @@ class Keys:
             for name, dtype in _COLUMNS.items():
                 rows[name] += (own[name] if name in own else getattr(clip, name)).astype(dtype).tobytes()
             clip_ids.append(clip.clip_id)
-        joined = {
+        joined: dict[str, np.ndarray] = {
             name: np.frombuffer(rows.pop(name), dtype).reshape(-1, *_WIDTHS.get(name, ()))
             for name, dtype in _COLUMNS.items()
         }

@@ -26,6 +26,19 @@ def test_filed_parts_give_the_same_audit(tmp_path, ends):
     assert leak_audit(table, **more) == leak_audit(QuestionTable.of(QUESTIONS), **more)
 
 
+def test_parts_joined_some_at_a_time_are_those_joined_at_once(monkeypatch):
+    def joined():
+        parts = (QuestionTable.of(QUESTIONS[start : start + 20]) for start in range(0, len(QUESTIONS), 20))
+        return QuestionTable.joined(parts, read=lambda rows: [])
+
+    at_once = joined()
+    monkeypatch.setattr("spatial_engine.leaks.question_table._AT_ONCE", 3)
+    record, expected = joined().to_record(), at_once.to_record()
+    assert len(at_once) == len(QUESTIONS)
+    assert all(np.array_equal(record[name], expected[name]) for name in ("id", "shown", "frames"))
+    assert str(record) == str(expected)
+
+
 def test_a_part_alone_reads_no_words(tmp_path):
     part = QuestionTable.from_record(QuestionTable.of(QUESTIONS[:2]).to_record())
     with pytest.raises(RuntimeError, match="cannot read questions"):
