@@ -17,6 +17,7 @@ from benchmarks.trust.rooms import PATHS
 from experts.clip import Clip
 from experts.comparing.cross_check import CrossCheckExpert
 from experts.signals import Signal
+from experts.tracking.fitted_path import FittedPathExpert
 from spatial_engine.rendering import RenderedScene, as_clip, true_signals
 from spatial_engine.rendering.rooms import random_room
 from templates.asked import ClipQuestions
@@ -56,7 +57,7 @@ def signals_of(
     signals = with_joining_experts(clip, models)
     if checked:
         signals |= second_reconstruction(scene, clip, models, rng) | second_gravity(models, scene, rng)
-    signals |= CrossCheckExpert()(clip, signals)  # type: ignore[arg-type]
+    signals |= dict(FittedPathExpert()(clip, signals)) | dict(CrossCheckExpert()(clip, signals))  # type: ignore[arg-type]
     return signals
 
 

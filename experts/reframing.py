@@ -20,6 +20,7 @@ from experts.signals import (
     NoEstimate,
     Objects,
     Parts,
+    PathOnTracks,
     PointTracks,
     Signal,
     Signals,
@@ -158,6 +159,9 @@ def _reframed(signal: Any, clip: Clip, new: Clip, by: Reframing) -> Any:
     match signal:
         case CameraPath() | Calibration():
             return replace(signal, intrinsics=by.camera(signal.intrinsics))
+        case PathOnTracks():
+            residual_px = signal.residual_px * zoom * clip.width_px / new.width_px
+            return replace(signal, intrinsics=by.camera(signal.intrinsics), residual_px=residual_px)
         case ValidArea():
             return replace(signal, valid=by.maps(signal.valid, size, new.working_size[::-1]))
         case Depth():

@@ -93,6 +93,7 @@ EXPERTS = Registry(
         "colmap": "experts.mapping.colmap:ColmapExpert",
         "zoom": "experts.mapping.zooming:ZoomExpert",
         "track_geometry": "experts.tracking.track_geometry:TrackGeometryExpert",
+        "fitted_path": "experts.tracking.fitted_path:FittedPathExpert",
         "plane_sweep": "experts.depth.plane_sweep:PlaneSweepExpert",
         "sift": "experts.matching.sift_matches:SiftExpert",
         "reprojection": "experts.matching.reprojection:ReprojectionExpert",

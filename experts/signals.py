@@ -168,6 +168,20 @@ class PointTracks:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PathOnTracks:
+    """The camera path that explains the static tracks best: from it, they give ranges."""
+
+    frames: Int64[np.ndarray, "n"]
+    """Those of the camera path that is fitted."""
+    world_from_cam: Float64[np.ndarray, "n 4 4"]
+    """In its world and unit; NaN where it is."""
+    intrinsics: Intrinsics
+    residual_px: float
+    """Remaining σ per axis of the tracks, at 640 px width."""
+    provenance: Provenance
+
+
+@dataclass(frozen=True, kw_only=True)
 class Matches:
     """Pixels of the same scene point in two frames, found by descriptors or depth and confirmed independently."""
 
@@ -378,6 +392,7 @@ Signal = (
     | Calibration
     | SparsePoints
     | PointTracks
+    | PathOnTracks
     | Matches
     | Gravity
     | Depth
@@ -399,6 +414,7 @@ _TYPES: dict[str, type] = {
     "calibration": Calibration,
     "sparse_points": SparsePoints,
     "tracks": PointTracks,
+    "fitted_path": PathOnTracks,
     "matches": Matches,
     "gravity": Gravity,
     "depth": Depth,
@@ -413,9 +429,11 @@ _TYPES: dict[str, type] = {
 }
 CHECKED = ("camera_path", "sparse_points", "depth", "gravity")
 """Signals that may have an independent second estimate, called `<name>_check`. A label must hold under both."""
-WORLD_BOUND = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "objects", "room"})
+WORLD_BOUND = frozenset({"camera_path", "fitted_path", "sparse_points", "depth", "depth_patches", "objects", "room"})
 """Signals with positions. Those of one scene must share a world and a unit."""
-SIGNAL_TYPES = _TYPES | {f"{name}_check": _TYPES[name] for name in (*CHECKED, "depth_patches")}
+MADE_ON_BOTH_PATHS = ("fitted_path", "depth_patches")
+"""Signals of one expert that has them for the camera path and, as `<name>_check`, for its check."""
+SIGNAL_TYPES = _TYPES | {f"{name}_check": _TYPES[name] for name in (*CHECKED, *MADE_ON_BOTH_PATHS)}
 """The type of every signal, by name. `depth_patches` is depth in patches that several views confirm: it gives ranges,
 no edges and no extents. Its unit is that of `camera_path`; that of `depth_patches_check` is that of
 `camera_path_check`. `zooming_path` is the camera path of a clip whose focal length changes: what takes one camera for

@@ -23,6 +23,7 @@ from experts.signals import (
     ObjectOrientation,
     Objects,
     Parts,
+    PathOnTracks,
     PointTracks,
     Room,
     Signal,
@@ -170,6 +171,10 @@ def summary(signal: Signal) -> str:
         case PointTracks():
             counts = [int(np.sum(signal.motion == kind)) for kind in (1, 0, -1)]
             return f"{len(signal.xy_px)} tracks: {counts[0]} move, {counts[1]} do not, {counts[2]} cannot be told"
+        case PathOnTracks():
+            return (
+                f"focal length {signal.intrinsics.fx_px:.0f} px, tracks {signal.residual_px:.1f} px off at 640 px width"
+            )
         case ImageTracks():
             return f"{len(signal.xy_px)} tracks over {len(signal.frames)} frames"
         case Matches():

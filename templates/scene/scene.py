@@ -24,12 +24,13 @@ from experts.signals import (
     ObjectOrientation,
     Objects,
     Parts,
+    PathOnTracks,
     PointTracks,
     Room,
     Signal,
     SparsePoints,
 )
-from experts.tracking.path_on_tracks import FitSettings, FittedPath, path_by_tracks
+from experts.tracking.path_on_tracks import FittedPath
 from templates.scene.surface import (
     MAX_DISTANCE_PX,
     PATCH_WINDOW_PX,
@@ -294,9 +295,11 @@ class Scene(World):
     @cached_property
     def fitted_path(self) -> FittedPath | None:
         """The path fitted to the tracks, from which they give ranges; None where it explains too few of them."""
-        if self.tracks is None or self.path is None or self.path.motion != "general":
+        fit, path = self._signal("fitted_path", PathOnTracks), self.path
+        if fit is None or path is None:
             return None
-        return path_by_tracks(self.tracks, self.path, FitSettings())
+        path = replace(path, world_from_cam=fit.world_from_cam, intrinsics=fit.intrinsics)
+        return FittedPath(path=path, residual_px=fit.residual_px)
 
     def surface(self, frames: Frames, xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """Surface points at pixels, each of its frame: from dense depth if the frame has it, else from patches of depth

@@ -13,6 +13,7 @@ from experts.comparing.agreement_paths import median_range, scale_between
 from experts.provenance import Provenance
 from experts.signals import (
     CHECKED,
+    MADE_ON_BOTH_PATHS,
     WORLD_BOUND,
     Agreement,
     Calibration,
@@ -22,6 +23,7 @@ from experts.signals import (
     Matches,
     NoEstimate,
     Objects,
+    PathOnTracks,
     PointTracks,
     Room,
     Scale,
@@ -165,7 +167,7 @@ def _second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
     """The main signals, with those of the second reconstruction in place of their counterparts.
 
     Signals with positions come from the expert of the check path alone, because each expert has its own world frame;
-    patches of depth are always made on both paths.
+    what is made on both paths has its own counterpart.
     Where the main path is metric, the check path is scaled to metres. A check without an estimate replaces nothing.
     """
     shared = {name: s for name, s in main.items() if name not in WORLD_BOUND}
@@ -174,7 +176,7 @@ def _second_opinion(main: Known, signals: Signals, check: CameraPath) -> Known:
         if name.endswith("_check") and not isinstance(signal, NoEstimate):
             plain = name.removesuffix("_check")
             same_expert = signal.provenance.expert == check.provenance.expert
-            if plain not in WORLD_BOUND or same_expert or plain == "depth_patches":
+            if plain not in WORLD_BOUND or same_expert or plain in MADE_ON_BOTH_PATHS:
                 own[plain] = signal
     path = main.get("camera_path")
     if isinstance(path, CameraPath) and path.scale.kind == "metric" and check.scale.kind == "relative":
@@ -259,6 +261,8 @@ def _times(signal: Signal | NoEstimate, factor: float, scale: Scale) -> Signal |
         case CameraPath():
             world_from_cam, position_sigma = _moved(signal.world_from_cam, factor), signal.position_sigma * factor
             return replace(signal, world_from_cam=world_from_cam, position_sigma=position_sigma, scale=scale)
+        case PathOnTracks():
+            return replace(signal, world_from_cam=_moved(signal.world_from_cam, factor))
         case SparsePoints():
             return replace(signal, xyz_world=signal.xyz_world * factor)
         case Depth():

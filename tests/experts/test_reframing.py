@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experts.reframing import Reframing, reframed_clip, reframed_signals
-from experts.signals import CameraPath, Depth, Matches, Objects, PointTracks, SparsePoints
+from experts.signals import CameraPath, Depth, Matches, Objects, PathOnTracks, PointTracks, SparsePoints
 from spatial_engine.rendering import as_clip, true_signals
 from templates.scene.scenes import scenes_of
 from tests.spatial_engine.rendered_store import MADE, all_signals, short_demo
@@ -116,6 +116,23 @@ def matches(tracks: PointTracks) -> Matches:
         confirmed_by=np.ones(len(seen), dtype=np.int32),
         provenance=MADE,
     )
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tracks_are_as_far_from_the_path_that_is_fitted_to_them_as_before(known, way: str) -> None:
+    clip, signals = known
+    path, by, before_px = signals["camera_path"], WAYS[way], 0.8
+    fitted = PathOnTracks(
+        frames=path.frames,
+        world_from_cam=path.world_from_cam,
+        intrinsics=path.intrinsics,
+        residual_px=before_px,
+        provenance=path.provenance,
+    )
+    moved = reframed_signals({**signals, "fitted_path": fitted}, clip, by)
+    after, new = moved["fitted_path"], reframed_clip(clip, by, "other")
+    assert isinstance(after, PathOnTracks) and after.intrinsics == moved["camera_path"].intrinsics
+    assert after.residual_px * new.width_px == pytest.approx(before_px * clip.width_px * by.zoom.mean())
 
 
 def test_boxes_are_cut_and_vanish() -> None:

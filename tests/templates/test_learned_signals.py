@@ -9,6 +9,7 @@ import pytest
 from experts.clip import Clip
 from experts.comparing.cross_check import CrossCheckExpert
 from experts.signals import Signal
+from experts.tracking.fitted_path import FittedPathExpert
 from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_signals
 from spatial_engine.rendering.rooms import random_room
 from templates.asked import ClipQuestions
@@ -55,7 +56,7 @@ def _truck(n: int, start: camera_paths.Stance) -> camera_paths.Poses:
 
 
 def asked(clip: Clip, signals: dict[str, Signal]) -> ClipQuestions:
-    signals |= CrossCheckExpert()(clip, signals)  # type: ignore[arg-type]
+    signals |= dict(FittedPathExpert()(clip, signals)) | dict(CrossCheckExpert()(clip, signals))  # type: ignore[arg-type]
     return ask_clip(clip, signals, list(TEMPLATES.values()), AskSettings(), 0)
 
 

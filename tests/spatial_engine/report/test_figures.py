@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from experts.signals import Calibration, NoEstimate
+from experts.signals import Calibration, NoEstimate, PathOnTracks
 from spatial_engine.report.clip_page import summary
 from spatial_engine.report.figures import camera_views, horizon, trails
 from templates.scene.scene import Scene
@@ -107,6 +107,9 @@ def test_every_signal_has_words():
     path = signals()["camera_path"]
     camera = Calibration(intrinsics=path.intrinsics, focal_relative_sigma=0.02, provenance=path.provenance)
     assert summary(camera) == f"focal length {path.intrinsics.fx_px:.0f} px ± 2.0 %"
+    kept = {name: getattr(path, name) for name in ("frames", "world_from_cam", "intrinsics", "provenance")}
+    said = summary(PathOnTracks(**kept, residual_px=0.62))
+    assert said == f"focal length {path.intrinsics.fx_px:.0f} px, tracks 0.6 px off at 640 px width"
     assert "23" not in summary(signals()["camera_path"])
     assert "the camera travels, 24 of 24 frames registered" in summary(signals()["camera_path"])
     zooming = replace(path, magnification=np.linspace(1, 1.5, 24), magnification_sigma=np.full(24, 0.005))

@@ -21,6 +21,7 @@ from experts.signals import (
     Signal,
     SparsePoints,
 )
+from experts.tracking.fitted_path import FittedPathExpert
 from templates.asked import ClipQuestions, Draft, Origin
 from templates.generate import ask_clip, provenance_of
 from templates.registry import create_templates
@@ -63,6 +64,11 @@ def with_check(unit: float = 0.5, by: Provenance = OTHER) -> dict[str, Signal | 
     other = worlds.signals(unit=unit)
     check = {f"{name}_check": replace(other[name], provenance=by) for name in ("camera_path", "sparse_points")}
     return {**{name: main[name] for name in ("camera_path", "tracks", "matches", "gravity")}, **check}
+
+
+def fitted(signals: dict[str, Signal | NoEstimate]) -> dict[str, Signal | NoEstimate]:
+    """The signals, and the camera paths fitted to the tracks."""
+    return {**signals, **FittedPathExpert()(CLIP, signals)}
 
 
 def test_disagreement_widens_every_sigma() -> None:
@@ -164,7 +170,8 @@ def test_the_licence_covers_the_tracks_that_confirm_an_uncalibrated_path() -> No
     tracks = replace(signals["tracks"], provenance=non_commercial)
     for sigma, may in (("measured", True), ("raw", False)):
         path = replace(signals["camera_path"], provenance=replace(worlds.SOURCE, sigma=sigma))
-        asked = ask_clip(CLIP, {**signals, "camera_path": path, "tracks": tracks}, [turn], AskSettings(), 0)
+        known = fitted({**signals, "camera_path": path, "tracks": tracks})
+        asked = ask_clip(CLIP, known, [turn], AskSettings(), 0)
         found = origins(asked)
         assert found["camera_turn"].licence["commercial_ok"] is may  # reads path and gravity alone
 
@@ -279,6 +286,28 @@ def test_a_check_without_estimate_replaces_no_shared_signal() -> None:
     assert second.gravity is not None
 
 
+def test_each_scene_has_the_path_that_was_fitted_in_its_world_and_unit() -> None:
+    signals = fitted(with_check(unit=0.5))
+    for scene in scenes_of(CLIP, signals):
+        assert scene.path is not None and scene.fitted_path is not None and scene.fitted_path.residual_px < 0.5
+        of_path, of_fit = scene.path.world_from_cam, scene.fitted_path.path.world_from_cam
+        np.testing.assert_allclose(of_fit, of_path, atol=0.02)
+    joined = Scale(kind="relative", relative_sigma=0.2, source="metric model", metres_per_unit=3.0)
+    in_metres = main_scene({**signals, "depth": replace(depth(source=OTHER), scale=joined)})
+    before = main_scene(signals).fitted_path
+    assert before is not None and in_metres.fitted_path is not None
+    shifts = before.path.world_from_cam[:, :3, 3]
+    np.testing.assert_allclose(in_metres.fitted_path.path.world_from_cam[:, :3, 3], 3 * shifts, atol=1e-9)
+
+
+def test_a_path_without_calibrated_sigma_counts_only_where_tracks_confirm_it() -> None:
+    signals = worlds.signals()
+    raw = worlds.with_path(signals, provenance=replace(worlds.SOURCE, sigma="raw"))
+    assert main_scene(fitted(raw)).path is not None  # type: ignore[arg-type]
+    assert main_scene(raw).path is None  # type: ignore[arg-type]
+    assert main_scene(fitted(worlds.mirrored(raw))).path is None  # type: ignore[arg-type]
+
+
 def test_the_check_takes_its_scale_from_a_metric_path() -> None:
     signals = with_check(unit=0.5)
     path = signals["camera_path"]
@@ -327,7 +356,7 @@ def tilts(signals: dict[str, Signal], facts: int = 8) -> list[Draft]:
 
 def test_an_unknown_pixel_changes_no_other_on_learned_depth() -> None:
     """Metric plans mark no point."""
-    scene = main_scene({**worlds.signals(), "depth": depth()})
+    scene = main_scene(fitted({**worlds.signals(), "depth": depth()}))
     assert scene.fitted_path is not None and scene.points is not None
     xy = scene.points.observation_xy_px[scene.points.observation_frame == 0]
     seen = scene.surface(0, np.concatenate([np.full((1, 2), np.nan), xy]))
