@@ -31,6 +31,7 @@ from experts.signals import (
     SparsePoints,
 )
 from experts.tracking.path_on_tracks import FittedPath
+from templates.scene.nearby_tracks import NearbyTracks
 from templates.scene.surface import (
     MAX_DISTANCE_PX,
     PATCH_WINDOW_PX,
@@ -347,11 +348,13 @@ class Scene(World):
     ) -> Bool[np.ndarray, "k"]:
         """Which of the pixels that are asked about lie near moving tracks."""
         near = np.zeros(len(frames), dtype=bool)
-        if self.tracks is not None:
-            for frame in np.unique(frames[asked]):
-                rows = np.flatnonzero(asked & (frames == frame))
-                near[rows] = near_moving(int(frame), xy_px[rows], self.tracks, self.pixel_scale, self.outliers)
+        if self._nearby_tracks is not None:
+            near[asked] = near_moving(frames[asked], xy_px[asked], self._nearby_tracks, self.outliers)
         return near
+
+    @cached_property
+    def _nearby_tracks(self) -> NearbyTracks | None:
+        return None if self.tracks is None else NearbyTracks(tracks=self.tracks, pixel_scale=self.pixel_scale)
 
     def _sparse(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         if self._sparse_surface is None:
@@ -380,10 +383,8 @@ class Scene(World):
             return seen
         seen_there, frames, xy_px = seen.take(known), frames[known], xy_px[known]
         outlier_probability = seen_there.outlier_probability
-        if self.tracks is not None and self.fitted_path is not None:
-            outlier_probability = confirmed_by_tracks(
-                seen_there, self.tracks, self.fitted_path, frames, xy_px, self.pixel_scale
-            )
+        if self._nearby_tracks is not None and self.fitted_path is not None:
+            outlier_probability = confirmed_by_tracks(seen_there, self._nearby_tracks, self.fitted_path, frames, xy_px)
         if self.second is not None:
             outlier_probability = np.fmin(outlier_probability, self.second.surface(frames, xy_px).outlier_probability)
         confirmed = seen.outlier_probability.copy()
@@ -396,8 +397,8 @@ class Scene(World):
         points = self.points
         if points is None or self.path is None:
             return None
-        if self.tracks is not None:
-            points = suspected_outliers(points, self.tracks, self.pixel_scale, self.outliers)
+        if self._nearby_tracks is not None:
+            points = suspected_outliers(points, self._nearby_tracks, self.outliers)
         if self.depth_patches is not None:
             points = contradicted_points(points, self.depth_patches, self.path, self.outliers)
         return SparseSurface.of(points, self.path)

@@ -4,27 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
-from scipy.spatial import cKDTree
 
 from experts.depth.depth_on_points import log_ratio
-from experts.signals import CameraPath, Depth, PointTracks, SparsePoints
+from experts.signals import CameraPath, Depth, SparsePoints
+from templates.scene.nearby_tracks import NearbyTracks
 from templates.scene.surface import SUSPECTED_PROBABILITY, OutlierSettings
 
 
-def suspected_outliers(
-    points: SparsePoints, tracks: PointTracks, pixel_scale: float, settings: OutlierSettings
-) -> SparsePoints:
+def suspected_outliers(points: SparsePoints, nearby: NearbyTracks, settings: OutlierSettings) -> SparsePoints:
     """The points; those ever observed near a moving object have the outlier probability of suspected outliers.
 
     An object that moves along the epipolar lines gives consistent points at a wrong range. If it slides along with a
     steadily moving camera, only small residuals of its tracks reveal it.
     """
-    suspected = [np.empty(0, dtype=np.int64)]
-    for frame in tracks.frames:
-        seen = np.flatnonzero(points.observation_frame == frame)
-        moving = near_moving(int(frame), points.observation_xy_px[seen], tracks, pixel_scale, settings)
-        suspected.append(points.observation_point[seen[moving]])
-    return _suspected(points, np.concatenate(suspected))
+    near = near_moving(points.observation_frame, points.observation_xy_px, nearby, settings)
+    return _suspected(points, points.observation_point[near])
 
 
 def contradicted_points(
@@ -44,45 +38,24 @@ def _suspected(points: SparsePoints, rows: Int64[np.ndarray, "k"]) -> SparsePoin
 
 
 def near_moving(
-    frame: int, xy_px: Float64[np.ndarray, "k 2"], tracks: PointTracks, pixel_scale: float, settings: OutlierSettings
+    frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"], nearby: NearbyTracks, settings: OutlierSettings
 ) -> Bool[np.ndarray, "k"]:
-    """Whether pixels of a frame lie near moving tracks, or among tracks whose residuals are those of moving objects."""
-    at = np.flatnonzero(tracks.frames == frame)
-    if not len(at) or not len(xy_px):
-        return np.zeros(len(xy_px), dtype=bool)
-    radius_px, column = settings.moving_radius_px * pixel_scale, at[0]
-    known, max_residual_px = np.isfinite(tracks.residual_px), settings.max_residual_px * pixel_scale
+    """Whether pixels, each of its frame, lie near moving tracks, or among tracks whose residuals are those of moving
+    objects."""
+    residual_px, radius_px = nearby.tracks.residual_px, settings.moving_radius_px * nearby.pixel_scale
+    known, max_residual_px = np.isfinite(residual_px), settings.max_residual_px * nearby.pixel_scale
     if known.any():
-        ratio = settings.max_residual_ratio
-        max_residual_px = max(max_residual_px, ratio * float(np.median(tracks.residual_px[known])))
-    followed, at_px = np.isfinite(tracks.xy_px[:, column]).all(axis=1), tracks.xy_px[:, column]
-    moving, others = np.flatnonzero(followed & (tracks.motion == 1)), np.flatnonzero(followed & known)
-    near = np.isfinite(_nearest(at_px[moving], xy_px, 1, radius_px)[0]).any(axis=1)
-    residual_px = _median_residual_px(at_px[others], tracks.residual_px[others], xy_px, settings.near_tracks, radius_px)
-    return np.asarray(near | (residual_px > max_residual_px))
+        max_residual_px = max(max_residual_px, settings.max_residual_ratio * float(np.median(residual_px[known])))
+    near = nearby.moving.nearest(frames, xy_px, 1, radius_px)[:, 0] >= 0
+    around = nearby.measured.nearest(frames, xy_px, settings.near_tracks, radius_px)
+    return near | (_median_residual_px(around, residual_px) > max_residual_px)
 
 
 def _median_residual_px(
-    at_px: Float64[np.ndarray, "t 2"],
-    residual_px: Float64[np.ndarray, "t"],
-    xy_px: Float64[np.ndarray, "k 2"],
-    count: int,
-    radius_px: float,
+    around: Int64[np.ndarray, "k c"], residual_px: Float64[np.ndarray, "t"]
 ) -> Float64[np.ndarray, "k"]:
-    """Median residual of the `count` nearest tracks within the radius; 0 where fewer than half as many are there."""
-    distance_px, nearest = _nearest(at_px, xy_px, count, radius_px)
-    near = np.isfinite(distance_px)
-    residual = np.sort(np.where(near, np.append(residual_px, np.inf)[nearest], np.inf), axis=1)
-    found = near.sum(axis=1)
+    """Median residual of the tracks around each pixel; 0 where fewer than half of `c` are there."""
+    residual = np.sort(np.append(residual_px, np.inf)[around], axis=1)
+    found = (around >= 0).sum(axis=1)
     middle = residual[np.arange(len(residual)), np.maximum(found - 1, 0) // 2]
-    return np.where(2 * found >= count, middle, 0.0)
-
-
-def _nearest(
-    at_px: Float64[np.ndarray, "t 2"], xy_px: Float64[np.ndarray, "k 2"], count: int, radius_px: float
-) -> tuple[Float64[np.ndarray, "k c"], Int64[np.ndarray, "k c"]]:
-    """Distances to the nearest tracks and their rows; inf and one row beyond the last where there is none."""
-    if not len(at_px):
-        return np.full((len(xy_px), count), np.inf), np.zeros((len(xy_px), count), dtype=np.int64)
-    distance_px, nearest = cKDTree(at_px).query(xy_px, k=range(1, count + 1), distance_upper_bound=radius_px)
-    return np.asarray(distance_px), np.asarray(nearest, dtype=np.int64)
+    return np.where(2 * found >= around.shape[1], middle, 0.0)

@@ -6,6 +6,7 @@ import numpy as np
 
 from experts.provenance import Provenance
 from experts.signals import PointTracks, SparsePoints
+from templates.scene.nearby_tracks import NearbyTracks
 from templates.scene.surface import SUSPECTED_PROBABILITY, OutlierSettings
 from templates.scene.suspected_outliers import suspected_outliers
 
@@ -51,7 +52,8 @@ def tracks(residual_px: np.ndarray, motion: int = -1) -> PointTracks:
 def suspected(
     residual_px: np.ndarray, settings: OutlierSettings | None = None, motion: int = -1, scale: float = 1
 ) -> list[int]:
-    found = suspected_outliers(points(), tracks(residual_px, motion), scale, settings or OutlierSettings())
+    nearby = NearbyTracks(tracks=tracks(residual_px, motion), pixel_scale=scale)
+    found = suspected_outliers(points(), nearby, settings or OutlierSettings())
     return np.flatnonzero(found.outlier_probability == SUSPECTED_PROBABILITY).tolist()
 
 
@@ -89,7 +91,8 @@ def test_points_near_a_moving_track_are_suspected_whatever_its_residual() -> Non
 
 def test_outlier_probabilities_never_decrease() -> None:
     worse = replace(points(), outlier_probability=np.full(COUNT, 0.5))
-    assert (suspected_outliers(worse, tracks(sliding()), 1.0, OutlierSettings()).outlier_probability == 0.5).all()
+    nearby = NearbyTracks(tracks=tracks(sliding()), pixel_scale=1.0)
+    assert (suspected_outliers(worse, nearby, OutlierSettings()).outlier_probability == 0.5).all()
 
 
 def test_without_the_gate_only_moving_tracks_count() -> None:
