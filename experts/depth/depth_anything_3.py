@@ -134,7 +134,8 @@ class DepthAnything3Expert(PerWindowExpert):
             return self._metric_depth(frames, valid, camera, predictions)
         if not isinstance(points, SparsePoints) or not len(points.observation_frame):
             return NoEstimate(reason="depth and camera path have no points in common", detail="the path has none")
-        depth = self._metric_depth(np.unique(points.observation_frame), valid, camera, predictions)
+        keyframes = np.intersect1d(path.frames[path.keyframe], points.observation_frame)
+        depth = self._metric_depth(keyframes, valid, camera, predictions)
         return in_unit_of(path, depth, points, self.settings.join) if isinstance(depth, Depth) else depth
 
     def _metric_depth(

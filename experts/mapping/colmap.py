@@ -31,6 +31,7 @@ from experts.mapping.focal import (
 from experts.mapping.focal_effect import focal_effect
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
+from experts.mapping.observations import ObservationSettings, observations_between
 from experts.mapping.pure_rotation import PureRotationSettings, held_against_rotations, pure_rotation
 from experts.mapping.reconstruction_checks import TrustSettings, translates
 from experts.mapping.reconstruction_signals import (
@@ -74,6 +75,7 @@ class ColmapSettings:
     focal: FocalSettings = field(default_factory=FocalSettings)
     trust: TrustSettings = field(default_factory=TrustSettings)
     registration: RegistrationSettings = field(default_factory=RegistrationSettings)
+    observations: ObservationSettings = field(default_factory=ObservationSettings)
     pure_rotation: PureRotationSettings = field(default_factory=PureRotationSettings)
     floors: SystematicSigma = field(default_factory=SystematicSigma)
 
@@ -97,7 +99,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "17"
+    version = "18"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -182,6 +184,8 @@ class ColmapExpert(WeightFreeExpert):
     ) -> Mapping[str, Signal | NoEstimate] | NoEstimate:
         s = self.settings
         registered = [register_frames(m, inputs.keyframes, inputs.xy_px, s.registration) for m in reconstructions]
+        poses = [frames.cam_from_world for frames in registered]
+        between = observations_between(inputs.clip, inputs.keyframes, reconstructions, poses, s.observations)
         results: dict[str, Signal | NoEstimate] = {}
         for suffix, this, other in (("", 0, 1), ("_check", 1, 0)):
             pair = ReconstructionPair(
@@ -198,7 +202,9 @@ class ColmapExpert(WeightFreeExpert):
             effect = focal_effect(pair.sparse)
             path = path_of(pair, effect, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
-            results[f"sparse_points{suffix}"] = points_of(pair, effect, s.focal, path, s.trust, self.provenance)
+            results[f"sparse_points{suffix}"] = points_of(
+                pair, effect, s.focal, path, between[this], s.trust, self.provenance
+            )
         return results
 
     def _rotating(self, inputs: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:

@@ -11,6 +11,7 @@ from experts.clip import Clip
 from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.focal import FocalSettings, estimated_relative_sigma
 from experts.mapping.focal_effect import FocalEffect
+from experts.mapping.observations import Observations
 from experts.mapping.pose_covariance import keyframe_sigmas
 from experts.mapping.reconstruction_checks import (
     TrustSettings,
@@ -128,26 +129,29 @@ def points_of(
     effect: FocalEffect,
     focal: FocalSettings,
     path: CameraPath,
+    between: Observations,
     trust: TrustSettings,
     provenance: Provenance,
 ) -> SparsePoints:
-    """Sparse points. σ of the range = 3 % ⊕ triangulation ⊕ focal length. The difference of the two reconstructions is
-    not included, as every fact is measured on both. Observations in unregistered frames are dropped, and their points
-    are suspect."""
+    """Sparse points, with their observations in keyframes and in the frames `between`. σ of the range = 3 % ⊕
+    triangulation ⊕ focal length. The difference of the two reconstructions is not included, as every fact is measured
+    on both. Observations in unregistered frames are dropped; points of unregistered keyframes are suspect."""
     sparse, clip = pair.sparse, pair.clip
     angle, by_focal = triangulation_angles(sparse), effect.ln_range * _own_focal_sigma(pair, focal)
-    registered_view = path.registered[pair.keyframes[sparse.place]]
+    column = pair.keyframes[sparse.place]
     outlier_probability = outlier_probabilities(sparse, pair.other, angle, trust)
-    outlier_probability[sparse.point[~registered_view]] = trust.outlier_probability_other
+    outlier_probability[sparse.point[~path.registered[column]]] = trust.outlier_probability_other
+    column = np.concatenate([column, between.column])
+    registered = path.registered[column]
     first = pair.poses.cam_from_world[path.registered][0]
     return SparsePoints(
         xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
         range_relative_sigma=np.hypot(range_sigmas(sparse, angle, trust), by_focal),
         triangulation_angle_rad=angle,
         outlier_probability=outlier_probability,
-        observation_point=sparse.point[registered_view],
-        observation_frame=clip.frames[pair.keyframes[sparse.place[registered_view]]],
-        observation_xy_px=clip.full_from_working(sparse.xy_px[registered_view]),
+        observation_point=np.concatenate([sparse.point, between.point])[registered],
+        observation_frame=clip.frames[column[registered]],
+        observation_xy_px=clip.full_from_working(np.concatenate([sparse.xy_px, between.xy_px])[registered]),
         provenance=provenance,
     )
 
