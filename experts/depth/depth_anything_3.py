@@ -79,7 +79,7 @@ class DepthAnything3Expert(PerWindowExpert):
     """
 
     name: ClassVar[str] = "depth_anything_3"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     variants: ClassVar[tuple[str, ...]] = tuple(VARIANTS)
     needs: ClassVar[frozenset[str]] = frozenset()
     options: ClassVar[frozenset[str]] = frozenset({"intrinsics", "times_s"})

@@ -22,7 +22,7 @@ class ObservationSettings:
 
     frames: int = 300
     """Largest number of frames between keyframes, evenly spaced."""
-    keyframes: int = 2
+    keyframes: int = 4
     """Number of nearest keyframes from which points are followed."""
     window_px: int = 15
     """Side of the matched patch."""

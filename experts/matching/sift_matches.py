@@ -33,6 +33,9 @@ from experts.tracking.moving_tracks import open_angle_rad
 _MAX_OPEN_RAD = np.radians(145)
 """Points that leave a larger angle free of others lie on the outline of what moves, or beside it."""
 
+_SURE = 0.01
+"""Largest outlier probability of a sparse point that confirms a match."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class SiftSettings:
@@ -82,6 +85,10 @@ class SiftSettings:
     """A match is near an occlusion border if scene points within this radius ..."""
     border_depth_ratio: float = 1.25
     """... differ in depth by more than this factor, ..."""
+    plane_points: int = 6
+    """... unless so many of them ..."""
+    plane_share: float = 0.05
+    """... lie within this share of their inverse depth of one plane, ..."""
     flow_radius_px: float = 48.0
     """... or if tracks within this radius ..."""
     flow_tracks: int = 5
@@ -115,7 +122,7 @@ class SiftExpert(WeightFreeExpert):
     """Expert "sift": provides "matches"."""
 
     name: ClassVar[str] = "sift"
-    version: ClassVar[str] = "5"
+    version: ClassVar[str] = "6"
     provides: ClassVar[frozenset[str]] = frozenset({"matches"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "sparse_points", "image_tracks", "valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px"})
@@ -284,7 +291,7 @@ class SiftExpert(WeightFreeExpert):
             confirmed[self._on_homography(pair, start, end, agree)] = 3
         if isinstance(path, CameraPath) and isinstance(points, SparsePoints):
             from_point, to_point = _projected(path, points, pair.a), _projected(path, points, pair.b)
-            known = (points.outlier_probability <= 0.01) & np.isfinite(from_point[:, 0] + to_point[:, 0])
+            known = (points.outlier_probability <= _SURE) & np.isfinite(from_point[:, 0] + to_point[:, 0])
             confirmed[_near_correspondence(pair, from_point[known], to_point[known], agree)] = 2
         confirmed[_near_correspondence(pair, start, end, agree)] = 1
         return confirmed
@@ -315,13 +322,22 @@ class SiftExpert(WeightFreeExpert):
             cam = _in_camera(path, points, frame)
             z = cam[:, 2]
             pixel = path.intrinsics.project(cam)
-            known = np.flatnonzero(path.intrinsics.contains(pixel))
+            known = np.flatnonzero(path.intrinsics.contains(pixel) & (points.outlier_probability <= _SURE))
             if not len(known):
                 continue
             for k, around in enumerate(cKDTree(pixel[known]).query_ball_point(xy, radius)):
                 depth = z[known[around]]
-                near[k] |= len(depth) >= 2 and depth.max() > self.settings.border_depth_ratio * depth.min()
+                if len(depth) >= 2 and depth.max() > self.settings.border_depth_ratio * depth.min():
+                    near[k] |= not self._on_plane(pixel[known[around]], 1 / depth)
         return near
+
+    def _on_plane(self, xy_px: Float64[np.ndarray, "n 2"], inverse: Float64[np.ndarray, "n"]) -> bool:
+        """Whether points lie on one plane: its inverse depth is affine in the picture."""
+        if len(inverse) < self.settings.plane_points:
+            return False
+        affine = np.column_stack([xy_px - xy_px.mean(axis=0), np.ones(len(xy_px))])
+        residual = inverse - affine @ np.linalg.lstsq(affine, inverse, rcond=None)[0]
+        return bool((np.abs(residual) <= self.settings.plane_share * inverse).all())
 
     def _near_flow_border(self, clip: Clip, pair: _Pair, tracks: ImageTracks) -> Bool[np.ndarray, "m"]:
         """Whether the match and the tracks around it deviate from one affine motion, or the tracks are too few."""
