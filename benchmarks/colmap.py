@@ -63,8 +63,8 @@ def bare_s(clip: Clip, tracks: ImageTracks) -> float:
     xy_px = clip.working_from_full(tracks.xy_px.astype(np.float64)).astype(np.float32)
     keyframes = choose_keyframes(xy_px, float(np.hypot(width, height)), clip.options.max_keyframes, settings.keyframes)
     with tempfile.TemporaryDirectory() as folder:
-        began = time.process_time()
-        database = build_database(Path(folder), clip, clip.frames[keyframes], None, settings.features)
+        began, everywhere = time.process_time(), np.ones((height, width), dtype=bool)
+        database = build_database(Path(folder), clip, clip.frames[keyframes], everywhere, settings.features)
         for seed, share in enumerate(settings.focal.start_shares):
             camera = Intrinsics.centred(width, height, share * max(width, height))
             verified = Path(folder) / f"{seed}.db"

@@ -32,8 +32,8 @@ def cached_reconstructions(cache: Cache) -> Iterator[None]:
     describe, verify, make = colmap.build_database, two_reconstructions.verified_copy, two_reconstructions.reconstruct
     starts: dict[Path, tuple[Path, Intrinsics, bool, int]] = {}
 
-    def described(folder: Path, clip: Clip, frames: np.ndarray, valid: np.ndarray | None, how: FeatureSettings) -> Path:
-        key = (clip.id, clip.working_size, frames.tobytes(), None if valid is None else valid.tobytes(), how)
+    def described(folder: Path, clip: Clip, frames: np.ndarray, valid: np.ndarray, how: FeatureSettings) -> Path:
+        key = (clip.id, clip.working_size, frames.tobytes(), valid.tobytes(), how)
         path = folder / "matches.db"
         if key in cache.databases:
             path.write_bytes(cache.databases[key])

@@ -3,7 +3,8 @@
 Footage from a static or purely rotating camera, or of a plane, is not reconstructed: SfM would invent a path. Otherwise
 two reconstructions from different initial focal lengths are returned (`camera_path`, `camera_path_check`); a label must
 hold on both. If the footage does not determine the focal length, both use one that was measured without a path, if
-there is one.
+there is one. If the keyframes contradict each other and the tracks show that something moves, the reconstruction is
+tried once more without the features on it.
 """
 
 import tempfile
@@ -12,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32, Int64
+from jaxtyping import Bool, Float32, Int64
 
 from experts.clip import Clip
 from experts.expert import WeightFreeExpert
@@ -31,6 +32,7 @@ from experts.mapping.focal import (
 from experts.mapping.focal_effect import focal_effect
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
+from experts.mapping.moving_parts import MovingPartsSettings, moving_parts
 from experts.mapping.observations import ObservationSettings, observations_between
 from experts.mapping.pure_rotation import PureRotationSettings, held_against_rotations, pure_rotation
 from experts.mapping.reconstruction_checks import TrustSettings, translates
@@ -64,6 +66,17 @@ _UNKNOWN_FOCAL = (
 )
 """Refusals of reconstructions with a free focal length that occur if the footage does not determine it."""
 
+_CONTRADICTING = (
+    "few keyframes registered",
+    "few points",
+    "matches contradict the reconstruction",
+    "no reconstruction",
+    "one rigid camera does not fit",
+    "the second reconstruction failed",
+    "the two reconstructions disagree",
+)
+"""Refusals that occur if something moves."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ColmapSettings:
@@ -71,6 +84,7 @@ class ColmapSettings:
 
     keyframes: KeyframeSettings = field(default_factory=KeyframeSettings)
     motion: MotionSettings = field(default_factory=MotionSettings)
+    moving_parts: MovingPartsSettings = field(default_factory=MovingPartsSettings)
     features: FeatureSettings = field(default_factory=FeatureSettings)
     focal: FocalSettings = field(default_factory=FocalSettings)
     trust: TrustSettings = field(default_factory=TrustSettings)
@@ -89,6 +103,8 @@ class _Input:
     """Positions in the clip."""
     xy_px: Float32[np.ndarray, "t n 2"]
     """Tracks at working size."""
+    user: KnownCamera | None
+    """The user's camera."""
     known: KnownCamera | None
     """The user's camera, or one that was estimated without a path."""
     confirmed: bool
@@ -99,7 +115,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "18"
+    version = "19"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -131,20 +147,31 @@ class ColmapExpert(WeightFreeExpert):
         if is_static(xy_px, *size, s.motion):
             return self._static_path(clip, known if confirmed else None)
         keyframes = choose_keyframes(xy_px, float(np.hypot(*size)), clip.options.max_keyframes, s.keyframes)
-        inputs = _Input(clip=clip, keyframes=keyframes, xy_px=xy_px, known=known, confirmed=confirmed)
+        inputs = _Input(clip=clip, keyframes=keyframes, xy_px=xy_px, user=user, known=known, confirmed=confirmed)
+        valid = area.valid if isinstance(area, ValidArea) else np.ones(size[::-1], dtype=bool)
+        found = self._mapped(inputs, valid)
+        refused = found["camera_path"]
+        if not isinstance(refused, NoEstimate) or refused.reason not in _CONTRADICTING:
+            return found
+        moving = moving_parts(xy_px.astype(np.float64), keyframes, size, s.moving_parts)
+        again = found if moving is None else self._mapped(inputs, valid & ~moving)
+        path = again["camera_path"]
+        return again if isinstance(path, CameraPath) and path.motion == "general" else found
+
+    def _mapped(self, inputs: _Input, valid: Bool[np.ndarray, "*k h w"]) -> Mapping[str, Signal | NoEstimate]:
+        """The signals from the features in the valid pixels, of all keyframes or of each."""
+        s, clip, keyframes = self.settings, inputs.clip, inputs.keyframes
         with tempfile.TemporaryDirectory() as folder:
-            valid = area.valid if isinstance(area, ValidArea) else None
             database = build_database(Path(folder), clip, clip.frames[keyframes], valid, s.features)
-            pairs = pair_geometries(read_pairs(database), max(size), s.motion)
+            pairs = pair_geometries(read_pairs(database), max(clip.working_size), s.motion)
             if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
                 return self._rotating(inputs, pairs)
             reconstructor = Reconstructor(
-                database=database, pairs=pairs, keyframes=len(keyframes), independent=None if user else known,
-                trust=s.trust, focal=s.focal,
+                database=database, pairs=pairs, keyframes=len(keyframes),
+                independent=None if inputs.user else inputs.known, trust=s.trust, focal=s.focal,
             )  # fmt: skip
-            return self._reconstructed(
-                inputs, reconstructor, attempts(clip, len(keyframes), user, reconstructor.independent, s.focal)
-            )
+            candidates = attempts(clip, len(keyframes), inputs.user, reconstructor.independent, s.focal)
+            return self._reconstructed(inputs, reconstructor, candidates)
 
     def _reconstructed(
         self, inputs: _Input, reconstructor: Reconstructor, candidates: Sequence[Attempt]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float32, Float64, Int64, UInt8
+from jaxtyping import Bool, Float32, Float64, Int64
 
 from experts.clip import Clip, GreyPicture
 from experts.intrinsics import Intrinsics
@@ -58,20 +58,21 @@ def build_database(
     folder: Path,
     clip: Clip,
     frames: Int64[np.ndarray, "k"],
-    valid: Bool[np.ndarray, "h w"] | None,
+    valid: Bool[np.ndarray, "*k h w"],
     settings: FeatureSettings,
 ) -> Path:
     """Detects and matches SIFT features of the keyframes into a database in `folder`; returns its path. No geometry
-    yet."""
+    yet. `valid`: pixels, of all keyframes or of each, where features may lie."""
     import cv2
     import pycolmap
 
     cv2.setNumThreads(1)
-    mask = None if valid is None else valid.astype(np.uint8) * 255
     sift = cv2.SIFT.create(
         nfeatures=settings.max_features, contrastThreshold=settings.min_contrast, enable_precise_upscale=True
     )
-    described = [_describe(sift, grey, mask) for _, grey in clip.read_grey([int(f) for f in frames])]
+    pictures = clip.read_grey([int(f) for f in frames])
+    masks = np.broadcast_to(valid, (len(frames), *valid.shape[-2:]))
+    described = [_describe(sift, grey, mask) for (_, grey), mask in zip(pictures, masks, strict=True)]
     path = folder / "matches.db"
     database = pycolmap.Database.open(path)
     width, height = clip.working_size
@@ -88,9 +89,9 @@ def build_database(
     return path
 
 
-def _describe(sift: Any, grey: GreyPicture, mask: UInt8[np.ndarray, "h w"] | None) -> tuple[np.ndarray, np.ndarray]:
+def _describe(sift: Any, grey: GreyPicture, valid: Bool[np.ndarray, "h w"]) -> tuple[np.ndarray, np.ndarray]:
     """Distinct SIFT points (n, 2) and their RootSIFT descriptors (n, 128); one orientation per point."""
-    keypoints, descriptors = sift.detectAndCompute(grey, mask)
+    keypoints, descriptors = sift.detectAndCompute(grey, valid.astype(np.uint8) * 255)
     if not keypoints:
         return np.zeros((0, 2), np.float32), np.zeros((0, 128), np.float32)
     xy, first = np.unique(np.array([k.pt for k in keypoints], np.float32), axis=0, return_index=True)

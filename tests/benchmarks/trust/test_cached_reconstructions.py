@@ -33,7 +33,7 @@ def test_a_reconstruction_is_made_once_from_the_same_keyframes_and_start(
 
 
 def test_features_are_computed_once_with_the_same_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clip, cache = as_clip(demo_scene(64, 48)), Cache()
+    clip, cache, everywhere = as_clip(demo_scene(64, 48)), Cache(), np.ones((48, 64), dtype=bool)
     made: list[Path] = []
 
     def describe(folder: Path, *_: object) -> Path:
@@ -46,7 +46,7 @@ def test_features_are_computed_once_with_the_same_settings(tmp_path: Path, monke
     for turn, (frames, ratio) in enumerate([([0, 9], 0.8), ([0, 9], 0.8), ([0, 9], 0.7), ([0, 8], 0.8)]):
         (folder := tmp_path / str(turn)).mkdir()
         with cached_reconstructions(cache):
-            database = colmap.build_database(folder, clip, np.array(frames), None, FeatureSettings(ratio=ratio))
+            database = colmap.build_database(folder, clip, np.array(frames), everywhere, FeatureSettings(ratio=ratio))
         found.append(database.read_bytes())
     assert found == [b"of 1", b"of 1", b"of 2", b"of 3"]
 
