@@ -30,7 +30,7 @@ def statements(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield node
-        elif not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)):
+        elif not (isinstance(node, ast.expr) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test))):
             yield from statements(node)
 
 
