@@ -1,8 +1,10 @@
 """A small exact world as signals, without pixels: points on walls, a bent camera path, one moving group."""
 
+import pickle
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -328,6 +330,13 @@ def signals(
 ) -> dict[str, Signal]:
     """Exact signals with realistic σ, in a world transformed by `world_from_made` (4×4) and scaled by `unit`. `poses`:
     of the camera, by default `camera_poses`."""
+    return pickle.loads(_signals(pickle.dumps((seed, world_from_made, unit, motion, with_gravity, noise, poses))))
+
+
+@lru_cache(maxsize=16)
+def _signals(arguments: bytes) -> bytes:
+    """Those of `signals`, made once and pickled: each caller gets its own."""
+    seed, world_from_made, unit, motion, with_gravity, noise, poses = pickle.loads(arguments)
     rng = np.random.default_rng(seed)
     static, moving = moving_points(rng)
     poses = camera_poses() if poses is None else poses
@@ -350,7 +359,7 @@ def signals(
         del out["sparse_points"]
     if with_gravity:
         out["gravity"] = _gravity(poses)
-    return _with_masks(detected(out)) if "objects" in out else out
+    return pickle.dumps(_with_masks(detected(out)) if "objects" in out else out)
 
 
 def _objects(world_from_made: np.ndarray, unit: float) -> Objects:
