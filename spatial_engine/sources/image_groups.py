@@ -14,6 +14,8 @@ from spatial_engine.sources.footage import ImageFolder, Skipped
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")  # a time stamp with decimals is one number
 _LABEL_WORD = re.compile(r"(?<![a-z])(mask|depth|disp|disparity|seg|semantic|instance|label|alpha|conf)s?(?![a-z])")
 _EXIF_ORIENTATION, _EXIF_SIDEWAYS = 0x0112, {5, 6, 7, 8}
+_DIGITS = 1000
+"""No number of a file's name has so many; Python converts 4300 at most."""
 _SAMPLES = 3
 """Images of a group whose pixels are looked at."""
 _FEW_COLOURS = 32
@@ -33,9 +35,9 @@ class ImageHeader:
 
 
 def natural_key(path: Path | str) -> tuple[tuple[int, int, str], ...]:
-    """Sorts "2" before "10", and text without regard to case."""
+    """Sorts "2" before "10", and text without regard to case. Numbers of very many digits are text."""
     parts = re.split(r"(\d+)", str(path))
-    return tuple((0, int(p), p) if p.isdecimal() else (1, 0, p.casefold()) for p in parts if p)
+    return tuple((0, int(p), p) if p.isdecimal() and len(p) < _DIGITS else (1, 0, p.casefold()) for p in parts if p)
 
 
 def read_header(path: Path) -> ImageHeader:

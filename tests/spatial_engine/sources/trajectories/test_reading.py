@@ -275,3 +275,11 @@ def test_real_mount() -> None:
 def test_a_real_duplicate_is_refused_with_its_line() -> None:
     with pytest.raises(UsageError, match=r"line 10863: the same time as line 10862, 1311868229\.576 s"):
         read_trajectory(DATA / "traj_evo" / "fr2_desk_groundtruth.txt")
+
+
+def test_a_name_of_very_many_digits_is_a_name(tmp_path: Path) -> None:
+    path = write_nerfstudio(tmp_path / "transforms.json", POSES)
+    content = json.loads(path.read_text())
+    content["frames"][0]["file_path"] = "9" * 5000
+    path.write_text(json.dumps(content))
+    assert "9" * 5000 in read_trajectory(path, form="nerfstudio", fps=10.0).names
