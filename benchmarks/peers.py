@@ -1,6 +1,6 @@
 """Questions per second beside three other engines: the stages of VQASynth, SpatialRGPT and OpenSpatial that make
-questions, written anew as bare loops from their public descriptions, and our first twelve templates, undrawn. Same
-rendered rooms, one core, one run.
+questions, and our first twelve templates, undrawn. Their loops are written anew, after their descriptions and a look at
+their code; what OpenSpatial asks about size and position is a guess from its paper. Same rendered rooms, one core.
 
     OMP_NUM_THREADS=1 python -m benchmarks.peers [--rooms 3] [--frames 60] [--facts 8 200]
 
