@@ -22,6 +22,7 @@ from experts.signals import (
     ObjectOrientation,
     Objects,
     Parts,
+    PathOnTracks,
     PointTracks,
     Room,
     Scale,
@@ -54,6 +55,13 @@ SIGNALS: dict[str, Signal] = {
         position_sigma=FLOATS,
         direction_sigma_rad=0.05,
         scale=Scale(kind="metric", relative_sigma=0.02, source="data set"),
+        provenance=MADE,
+    ),
+    "fitted_path": PathOnTracks(
+        frames=FRAMES,
+        world_from_cam=np.full((3, 4, 4), np.nan),
+        intrinsics=Intrinsics.centred(640, 480, 500.0),
+        residual_px=0.4,
         provenance=MADE,
     ),
     "sparse_points": SparsePoints(
