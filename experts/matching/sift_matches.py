@@ -313,8 +313,8 @@ class SiftExpert(WeightFreeExpert):
     def _near_depth_border(
         self, clip: Clip, pair: _Pair, path: Signal | NoEstimate, points: Signal | NoEstimate
     ) -> Bool[np.ndarray, "m"]:
-        """Whether sparse points around either pixel that are unlikely to be outliers differ clearly in depth, and lie on
-        no common plane."""
+        """Whether sparse points around either pixel differ clearly in depth, and lie on no common plane. Points
+        that may be outliers do not count."""
         near = np.zeros(len(pair.ratio), dtype=bool)
         if not (isinstance(path, CameraPath) and path.motion == "general" and isinstance(points, SparsePoints)):
             return near
