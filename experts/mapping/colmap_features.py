@@ -183,7 +183,6 @@ def verified_copy(database: Path, target: Path, camera: Intrinsics, fixed: bool,
     opened.close()
     geometry = pycolmap.TwoViewGeometryOptions()
     geometry.ransac.random_seed = seed
-    geometry.ransac.min_num_trials = 10  # mutual matches that pass the ratio test are mostly inliers: 100 cost twice
     geometry.ransac.max_num_trials = 2000  # enough for a third of inliers; hopeless pairs cost seconds
     with quiet():
         pycolmap.geometric_verification(
