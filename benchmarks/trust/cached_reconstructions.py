@@ -1,16 +1,16 @@
 """A cache of reconstructions: most gates do not change them, and they take most of the time."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
 from experts.clip import Clip
-from experts.intrinsics import Intrinsics
 from experts.mapping import colmap
 from experts.mapping import two_reconstructions as two_reconstructions
 from experts.mapping.colmap_features import FeatureSettings
@@ -26,11 +26,20 @@ class Cache:
     reconstructions: dict[object, SparseReconstruction | None] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Start:
+    """How the database of a reconstruction is written from another one."""
+
+    write: Callable[..., None]
+    source: Path
+    how: tuple[Any, ...]
+
+
 @contextmanager
 def cached_reconstructions(cache: Cache) -> Iterator[None]:
     """Within this context the COLMAP expert takes from `cache` what it contains, and adds the rest."""
-    describe, verify, make = colmap.build_database, two_reconstructions.verified_copy, two_reconstructions.reconstruct
-    starts: dict[Path, tuple[Path, Intrinsics, bool, int]] = {}
+    describe, make = colmap.build_database, two_reconstructions.reconstruct
+    starts: dict[Path, _Start] = {}
 
     def described(folder: Path, clip: Clip, frames: np.ndarray, valid: np.ndarray, how: FeatureSettings) -> Path:
         key = (clip.id, clip.working_size, frames.tobytes(), valid.tobytes(), how)
@@ -42,19 +51,32 @@ def cached_reconstructions(cache: Cache) -> Iterator[None]:
             cache.databases[key] = path.read_bytes()
         return path
 
-    def later(database: Path, target: Path, camera: Intrinsics, fixed: bool, seed: int) -> None:
-        starts[target] = (database, camera, fixed, seed)
+    def later(write: Callable[..., None]) -> Callable[..., None]:
+        def keep(source: Path, target: Path, *how: Any) -> None:
+            starts[target] = _Start(write=write, source=source, how=how)
+
+        return keep
+
+    def key_of(database: Path) -> object:
+        start = starts.get(database)
+        if start is None:
+            return hashlib.sha256(database.read_bytes()).hexdigest()
+        return (key_of(start.source), start.write.__name__, start.how)
+
+    def written(database: Path) -> Path:
+        if (start := starts.get(database)) is not None and not database.exists():
+            start.write(written(start.source), database, *start.how)
+        return database
 
     def once(verified: Path, folder: Path, fixed: bool, seed: int) -> SparseReconstruction | None:
-        database, camera, *rest = starts[verified]
-        key = (hashlib.sha256(database.read_bytes()).hexdigest(), camera, *rest)
+        key = (key_of(verified), fixed, seed)
         if key not in cache.reconstructions:
-            verify(database, verified, camera, *rest)
-            cache.reconstructions[key] = make(verified, folder, fixed, seed)
+            cache.reconstructions[key] = make(written(verified), folder, fixed, seed)
         return cache.reconstructions[key]
 
+    verify, copy = (later(write) for write in (two_reconstructions.verified_copy, two_reconstructions.copy_with_camera))
     with (
         patch.object(colmap, "build_database", described),
-        patch.multiple(two_reconstructions, verified_copy=later, reconstruct=once),
+        patch.multiple(two_reconstructions, verified_copy=verify, copy_with_camera=copy, reconstruct=once),
     ):
         yield

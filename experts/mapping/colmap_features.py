@@ -164,7 +164,24 @@ def read_pairs(database: Path) -> list[MatchedPair]:
 
 
 def verified_copy(database: Path, target: Path, camera: Intrinsics, fixed: bool, seed: int) -> None:
-    """A copy of the database with another camera (working size) and new two-view geometries.
+    """A copy of the database with another camera (`copy_with_camera`), and two-view geometries estimated with it."""
+    import pycolmap
+
+    copy_with_camera(database, target, camera, fixed)
+    opened = pycolmap.Database.open(target)
+    opened.clear_two_view_geometries()
+    opened.close()
+    geometry = pycolmap.TwoViewGeometryOptions()
+    geometry.ransac.random_seed = seed
+    geometry.ransac.max_num_trials = 2000  # enough for a third of inliers; hopeless pairs cost seconds
+    with quiet():
+        pycolmap.geometric_verification(
+            target, pycolmap.GeometricVerifierOptions(num_threads=1), two_view_geometry_options=geometry
+        )
+
+
+def copy_with_camera(database: Path, target: Path, camera: Intrinsics, fixed: bool) -> None:
+    """A copy of the database with another camera (working size).
 
     `fixed`: the whole camera is used unchanged; otherwise only its focal length, as an initial value.
     """
@@ -179,15 +196,7 @@ def verified_copy(database: Path, target: Path, camera: Intrinsics, fixed: bool,
     stored.params = [*focal, cx, cy, camera.k1] + ([0.0, 0.0, 0.0] if fixed else [])
     stored.has_prior_focal_length = True
     opened.update_camera(stored)
-    opened.clear_two_view_geometries()
     opened.close()
-    geometry = pycolmap.TwoViewGeometryOptions()
-    geometry.ransac.random_seed = seed
-    geometry.ransac.max_num_trials = 2000  # enough for a third of inliers; hopeless pairs cost seconds
-    with quiet():
-        pycolmap.geometric_verification(
-            target, pycolmap.GeometricVerifierOptions(num_threads=1), two_view_geometry_options=geometry
-        )
 
 
 @contextmanager

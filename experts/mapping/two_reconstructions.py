@@ -11,7 +11,7 @@ import numpy as np
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.mapping.bundle_adjustment import focal_spread
-from experts.mapping.colmap_features import verified_copy
+from experts.mapping.colmap_features import copy_with_camera, verified_copy
 from experts.mapping.colmap_mapping import SparseReconstruction, reconstruct
 from experts.mapping.focal import (
     FocalSettings,
@@ -87,11 +87,24 @@ class Reconstructor:
         return _Checked(sparse=sparse, refused=refused)
 
     def _reconstruct(self, camera: Intrinsics, fixed: bool, seed: int) -> SparseReconstruction | None:
-        name = f"{'fixed' if fixed else 'free'}{seed}"
-        verified = self.database.with_name(f"{name}.db")
+        verified = self._verified(fixed, seed)
         verified_copy(self.database, verified, camera, fixed, seed)
-        found = reconstruct(verified, self.database.with_name(name), fixed, seed)
+        return self._mapped(verified, fixed, seed)
+
+    def _alternative(self, camera: Intrinsics, seed: int) -> SparseReconstruction | None:
+        """A reconstruction with a fixed camera from the matches that the first one's camera verified: verifying them
+        anew takes longer than the reconstruction."""
+        verified = self._verified(True, seed)
+        copy_with_camera(self._verified(False, 0), verified, camera, True)
+        return self._mapped(verified, True, seed)
+
+    def _mapped(self, verified: Path, fixed: bool, seed: int) -> SparseReconstruction | None:
+        found = reconstruct(verified, verified.with_suffix(""), fixed, seed)
         return found and without_misplaced(found, self.pairs, self.trust)
+
+    def _verified(self, fixed: bool, seed: int) -> Path:
+        """The database of a reconstruction."""
+        return self.database.with_name(f"{'fixed' if fixed else 'free'}{seed}.db")
 
     def _agreeing(self, found: Sequence[_Checked], attempt: Attempt) -> Reconstructions:
         """The best two reconstructions that pass the checks, if their focal lengths agree.
@@ -140,9 +153,8 @@ class Reconstructor:
         most = self.focal.max_alternative_share * max(len(a.point), len(b.point))
         for number, factor in enumerate((self.focal.alternative_factor, 1 / self.focal.alternative_factor)):
             width, height = a.camera.width_px, a.camera.height_px
-            alternative = self._reconstruct(
-                Intrinsics.centred(width, height, a.camera.fx_px * factor), True, _ALTERNATIVES + number
-            )
+            camera = Intrinsics.centred(width, height, a.camera.fx_px * factor)
+            alternative = self._alternative(camera, _ALTERNATIVES + number)
             if alternative is not None and len(alternative.point) > most:
                 detail = f"{a.camera.fx_px:.0f} px explain fewer observations than {alternative.camera.fx_px:.0f} px"
                 return NoEstimate(reason="focal length undecided", detail=detail, remedy="give --intrinsics")

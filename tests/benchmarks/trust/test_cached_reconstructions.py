@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ def test_a_reconstruction_is_made_once_from_the_same_keyframes_and_start(
 ) -> None:
     verified: list[tuple[Any, ...]] = []
     made: list[Path] = []
-    monkeypatch.setattr(two_reconstructions, "verified_copy", lambda *start: verified.append(start))
+    monkeypatch.setattr(two_reconstructions, "verified_copy", _recorded(verified))
     monkeypatch.setattr(two_reconstructions, "reconstruct", lambda path, *_: made.append(path))
     cache = Cache()
     for turn, (contents, camera) in enumerate([(b"a", CAMERA), (b"a", CAMERA), (b"a", OTHER), (b"b", CAMERA)]):
@@ -30,6 +31,26 @@ def test_a_reconstruction_is_made_once_from_the_same_keyframes_and_start(
             assert two_reconstructions.reconstruct(target, tmp_path / "map", False, 0) is None
     assert [path.name for path in made] == ["start0.db", "start2.db", "start3.db"]
     assert [start[1] for start in verified] == made and len(cache.reconstructions) == 3
+
+
+def test_an_alternative_starts_from_the_matches_of_the_first_reconstruction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified: list[tuple[Any, ...]] = []
+    copied: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(two_reconstructions, "verified_copy", _recorded(verified))
+    monkeypatch.setattr(two_reconstructions, "copy_with_camera", _recorded(copied))
+    monkeypatch.setattr(two_reconstructions, "reconstruct", lambda *_: None)
+    cache = Cache()
+    for turn, contents in enumerate((b"a", b"a", b"b")):
+        database, first, other = (tmp_path / f"{name}{turn}.db" for name in ("of", "first", "other"))
+        database.write_bytes(contents)
+        with cached_reconstructions(cache):
+            two_reconstructions.verified_copy(database, first, CAMERA, False, 0)
+            two_reconstructions.copy_with_camera(first, other, OTHER, True)
+            assert two_reconstructions.reconstruct(other, tmp_path / "map", True, 10) is None
+    assert [path.name for _, path, *_ in copied] == ["other0.db", "other2.db"]
+    assert [path.name for path, *_ in copied] == ["first0.db", "first2.db"] == [path.name for _, path, *_ in verified]
 
 
 def test_features_are_computed_once_with_the_same_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,3 +78,13 @@ def test_the_mapper_is_the_real_one_again_afterwards() -> None:
         assert two_reconstructions.reconstruct is not real
         raise RuntimeError
     assert two_reconstructions.reconstruct is real
+
+
+def _recorded(calls: list[tuple[Any, ...]]) -> Callable[..., None]:
+    """Writes an empty file in place of a database."""
+
+    def write(*start: Any) -> None:
+        calls.append(start)
+        start[1].touch()
+
+    return write

@@ -52,6 +52,9 @@ class Simulated:
 def two(monkeypatch: pytest.MonkeyPatch):
     def chosen(simulated: Simulated, attempt: Attempt, independent: KnownCamera | None = None):
         monkeypatch.setattr(Reconstructor, "_reconstruct", lambda *args: simulated.make(*args))
+        monkeypatch.setattr(
+            Reconstructor, "_alternative", lambda self, how, seed: simulated.make(self, how, True, seed)
+        )
         monkeypatch.setattr(two_reconstructions, "refusal", simulated.refuse)
         reconstructor = Reconstructor(
             database=Path("x"), pairs=[], keyframes=8, independent=independent, trust=TrustSettings(), focal=FOCAL
