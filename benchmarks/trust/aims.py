@@ -1,13 +1,13 @@
 """The aims of the audit: for each a description, the measured value, and whether it is reached."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.report import page
 from spatial_engine.trust.metrics import AuditMetrics, Extent, LabelMetrics, audit_metrics
-from spatial_engine.trust.yield_share import total_yield
+from spatial_engine.trust.yield_share import Yield, total_yield
 from templates.settings import AskSettings
 
 LEAST_PER_MINUTE = 10.0
@@ -79,12 +79,13 @@ def aims(kept: Sequence[ClipVerdicts]) -> list[Aim]:
     rooms, sets = metrics_of(rendered), metrics_of(real)
     moving = {where: [clip for clip in clips if clip.about["moves"]]
               for where, clips in (("rooms", rendered), ("real footage", posed))}  # fmt: skip
+    truths = {clip.about["name"]: clip for clip in kept if clip.about["source"] == "truth"}
     return [
         _bound(rooms.all),
         _many_facts(rooms.all, len(rendered)),
         _none_wrong(sets.all),
         _with_facts(moving["real footage"]),
-        *(_yield(where, clips) for where, clips in moving.items()),
+        *(_yield(where, clips, truths) for where, clips in moving.items()),
         *_coverage("rooms", rooms.all),
         *_coverage("real footage", sets.all),
         _undecided([clip for clip in posed if clip.about.get("dense")]),
@@ -146,16 +147,27 @@ def _coverage(where: str, found: LabelMetrics) -> list[Aim]:
     ]
 
 
-def _yield(where: str, clips: Sequence[ClipVerdicts]) -> Aim:
-    parts, least = [part for clip in clips for part in clip.yields], _LEAST_YIELD[where]
-    found, first = total_yield(parts), total_yield(part for part in parts if part.template in _FIRST_TEMPLATES)
+def _yield(where: str, clips: Sequence[ClipVerdicts], truths: Mapping[str, ClipVerdicts]) -> Aim:
+    """`truths`: clips whose signals are ground truth, by name. What they are asked is the most that can be reached."""
+    found = _share_asked(clips)
+    both = [(clip, truths[name]) for clip in clips if (name := f"{clip.about['name']}_truth") in truths]
+    own, most = _share_asked([clip for clip, _ in both]), _share_asked([true for _, true in both])
+    beside = f"on {len(both)} of them {_shares(own)}, with ground truth in place of the experts {_shares(most)}"
     return Aim(
-        what=f"{where}: yield of at least {percent(least, 0)} on clips whose camera translates",
-        measured=percent(found.share)
-        + (f" of {found.drawn} facts drawn" if found.drawn else "")
-        + (f"; {percent(first.share)} of the first twelve templates'" if first.drawn else ""),
-        reached=None if found.share is None else found.share >= least,
+        what=f"{where}: yield of at least {percent(_LEAST_YIELD[where], 0)} on clips whose camera translates",
+        measured=f"{_shares(found)} ({found[0].drawn} facts drawn)" + (f"; {beside}" if both else ""),
+        reached=None if found[0].share is None else found[0].share >= _LEAST_YIELD[where],
     )
+
+
+def _share_asked(clips: Sequence[ClipVerdicts]) -> tuple[Yield, Yield]:
+    """The yield of all templates, and of the first twelve."""
+    parts = [part for clip in clips for part in clip.yields]
+    return total_yield(parts), total_yield(part for part in parts if part.template in _FIRST_TEMPLATES)
+
+
+def _shares(found: tuple[Yield, Yield]) -> str:
+    return f"{percent(found[0].share)}, of the first twelve templates {percent(found[1].share)}"
 
 
 def _undecided(clips: Sequence[ClipVerdicts]) -> Aim:

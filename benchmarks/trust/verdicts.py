@@ -92,9 +92,7 @@ class Judge:
         for each, signals in signalled:
             scenes = scenes_with(each, signals, setup)
             questions |= {one.id: one for one in questions_of(each, scenes, setup, setup.templates)}
-            if clip.source == "pictures":
-                templates = list(setup.templates.values())
-                yields += scene_yield(pictures_of(each), scenes, templates, setup.ask, self.seed)
+            yields += scene_yield(pictures_of(each), scenes, list(setup.templates.values()), setup.ask, self.seed)
         verdicts = list(compare_labels(questions.values(), truths))
         compared = clip.source == "pictures" and truths
         errors = [part for each, own in signalled if compared for part in signal_errors(each, own, truths[each.id])]

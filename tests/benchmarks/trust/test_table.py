@@ -151,6 +151,18 @@ def test_the_yield_of_static_clips_counts_for_no_aim():
     assert reached("real footage: yield", clip("walk", "right", kind="real", decided=9)) is False  # of 24
 
 
+def test_a_yield_stands_beside_what_ground_truth_in_place_of_the_experts_gives():
+    walks = [clip("walk", "right", decided=6), clip("run", "right", decided=3)]
+    truth = clip("walk_truth", "right", decided=18, source="truth")
+    [found] = [aim for aim in aims([*walks, truth]) if aim.what.startswith("rooms: yield")]
+    assert found.measured == (
+        "18.8 %, of the first twelve templates 18.8 % (48 facts drawn); on 1 of them 25.0 %, of the first twelve "
+        "templates 25.0 %, with ground truth in place of the experts 75.0 %, of the first twelve templates 75.0 %"
+    )
+    [alone] = [aim for aim in aims(walks) if aim.what.startswith("rooms: yield")]
+    assert "ground truth" not in alone.measured and alone.reached is False
+
+
 def test_an_aim_without_measurement_is_neither_reached_nor_missed():
     found = measured(clip("walk", "right"))
     assert found["real footage: no wrong fact observed"] is None
