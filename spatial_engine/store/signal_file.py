@@ -10,15 +10,13 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
-from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 
 from experts.signals import NoEstimate, Signal
 from spatial_engine.atomic_file import atomic_file, read_json, write_json
 from spatial_engine.errors import StoreError
-
-_CHUNK_BYTES = 4 << 20  # a chunk is what one read decompresses: about a depth map
+from spatial_engine.store.zarr_zip import read_zarr, write_zarr
 
 
 def file_name(signal_name: str, key: str, value: Signal | NoEstimate) -> str:
@@ -33,7 +31,7 @@ def write_signal(path: Path, value: Signal | NoEstimate) -> None:
         write_json(path, attributes)
         return
     with atomic_file(path) as temporary:
-        _write_zarr(temporary, attributes, arrays)
+        write_zarr(temporary, attributes, arrays)
 
 
 def read_signal(path: Path, kind: type) -> Signal | NoEstimate:
@@ -41,7 +39,7 @@ def read_signal(path: Path, kind: type) -> Signal | NoEstimate:
     try:
         if path.suffix == ".json":
             return read_no_estimate(path)
-        attributes, arrays = _read_zarr(path)
+        attributes, arrays = read_zarr(path)
         return _build(kind, attributes | arrays)
     except Exception as error:  # zip, zarr, codec and type errors all mean the same here
         raise StoreError(
@@ -117,34 +115,3 @@ def _read_only(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     for view in views.values():
         view.flags.writeable = False
     return views
-
-
-def _write_zarr(path: Path, attributes: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-    import zarr
-    from zarr.codecs import BloscCodec
-    from zarr.storage import ZipStore
-
-    with ZipStore(path, mode="w") as file:
-        group = zarr.create_group(file, attributes=attributes)
-        codec = BloscCodec(cname="zstd", clevel=3, shuffle="bitshuffle")
-        for name, array in arrays.items():
-            group.create_array(name, data=np.ascontiguousarray(array), chunks=_chunks(array), compressors=codec)
-
-
-def _chunks(array: np.ndarray) -> tuple[int, ...]:
-    rows = max(1, _CHUNK_BYTES // max(1, array.nbytes // max(1, len(array))))
-    return (min(rows, max(1, array.shape[0])), *(max(1, side) for side in array.shape[1:]))
-
-
-def _read_zarr(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    import zarr
-    from zarr.storage import ZipStore
-
-    if not is_zipfile(path):
-        raise ValueError("it is cut off or overwritten")
-    with ZipFile(path) as parts:
-        for part in parts.infolist():
-            parts.open(part).close()  # compares its name with the directory's: zarr reads zeros for a chunk of no name
-    with ZipStore(path, mode="r") as file:
-        group = zarr.open_group(file, mode="r")
-        return dict(group.attrs), {name: np.asarray(array[...]) for name, array in group.arrays()}

@@ -1,0 +1,57 @@
+"""Arrays and attributes in a zip file that any reader of zarr opens. The library writes it; what it wrote is read
+without it, which takes a tenth of the time where arrays are small."""
+
+import json
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile, is_zipfile
+
+import numpy as np
+
+_CHUNK_BYTES = 4 << 20  # a chunk is what one read decompresses: about a depth map
+_CODECS = ["bytes", "blosc"]
+
+
+def write_zarr(path: Path, attributes: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    """Writes a file with one group."""
+    import zarr
+    from zarr.codecs import BloscCodec
+    from zarr.storage import ZipStore
+
+    with ZipStore(path, mode="w") as file:
+        group = zarr.create_group(file, attributes=attributes)
+        codec = BloscCodec(cname="zstd", clevel=3, shuffle="bitshuffle")
+        for name, array in arrays.items():
+            group.create_array(name, data=np.ascontiguousarray(array), chunks=_chunks(array), compressors=codec)
+
+
+def _chunks(array: np.ndarray) -> tuple[int, ...]:
+    rows = max(1, _CHUNK_BYTES // max(1, array.nbytes // max(1, len(array))))
+    return (min(rows, max(1, array.shape[0])), *(max(1, side) for side in array.shape[1:]))
+
+
+def read_zarr(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Attributes and arrays of a file that `write_zarr` made. Raises on damage."""
+    if not is_zipfile(path):
+        raise ValueError("it is cut off or overwritten")
+    with ZipFile(path) as file:  # which compares the sums of all parts, and their names with those of its directory
+        parts = {part.filename: file.read(part) for part in file.infolist()}
+    names = [part.removesuffix("/zarr.json") for part in parts if part.endswith("/zarr.json")]
+    return json.loads(parts["zarr.json"])["attributes"], {name: _array(name, parts) for name in names}
+
+
+def _array(name: str, parts: dict[str, bytes]) -> np.ndarray:
+    from numcodecs import blosc
+
+    blosc.use_threads = False  # workers have one thread each
+    about = json.loads(parts[f"{name}/zarr.json"])
+    if (codecs := [codec["name"] for codec in about["codecs"]]) != _CODECS:
+        raise ValueError(f"{name} is encoded by {codecs}, not by {_CODECS}")
+    array = np.full(about["shape"], about["fill_value"], about["data_type"])
+    rows, *sides = about["chunk_grid"]["configuration"]["chunk_shape"]
+    for first in range(0, len(array), rows):
+        part = "/".join([name, "c", str(first // rows), *"0" * len(sides)])
+        if part in parts:  # a chunk of nothing but the fill value is not stored
+            chunk = np.frombuffer(blosc.decompress(parts[part]), array.dtype).reshape(rows, *sides)
+            array[first : first + rows] = chunk[: len(array) - first]
+    return array
