@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.report import page
-from spatial_engine.trust.metrics import AuditMetrics, Extent, LabelMetrics, audit_metrics
+from spatial_engine.trust.metrics import AuditMetrics, Extent, LabelMetrics, WrongRate, audit_metrics
 from spatial_engine.trust.yield_share import Yield, total_yield
 from templates.settings import AskSettings
 
@@ -45,15 +45,20 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def metrics_of(clips: Sequence[ClipVerdicts]) -> AuditMetrics:
-    """Metrics of several clips together."""
+    """Metrics of several clips together. In counts and bounds a clip is a whole recording or room."""
     minutes = [clip.about["minutes"] for clip in clips]
     extent = Extent(
         clips=len(clips),
         frames=sum(clip.about["frames"] for clip in clips),
         minutes=None if None in minutes else sum(minutes),
     )
-    verdicts = [verdict for clip in clips for verdict in clip.verdicts]
+    verdicts = [replace(verdict, clip=recording(clip)) for clip in clips for verdict in clip.verdicts]
     return audit_metrics(verdicts, [part for clip in clips for part in clip.yields], extent)
+
+
+def recording(clip: ClipVerdicts) -> str:
+    """The recording or room of a clip: parts of one are no independent samples."""
+    return str(clip.about.get("recording", clip.about["name"]))
 
 
 def of_pictures(kept: Sequence[ClipVerdicts], *kinds: str) -> list[ClipVerdicts]:
@@ -99,9 +104,13 @@ def _bound(found: LabelMetrics) -> Aim:
     facts = found.facts
     return Aim(
         what=f"rooms: at most {percent(_MOST_WRONG)} wrong, as a 95 % upper bound",
-        measured=f"{facts.wrong} of {facts.right + facts.wrong} facts in {facts.clips} clips: {percent(facts.bound)}",
+        measured=f"{_wrong(facts)}: {percent(facts.bound)}",
         reached=None if facts.bound is None else facts.bound <= _MOST_WRONG,
     )
+
+
+def _wrong(facts: WrongRate) -> str:
+    return f"{facts.wrong} of {facts.right + facts.wrong} facts in {facts.clips} recordings"
 
 
 def _many_facts(found: LabelMetrics, scenes: int) -> Aim:
@@ -114,11 +123,11 @@ def _many_facts(found: LabelMetrics, scenes: int) -> Aim:
 
 
 def _none_wrong(found: LabelMetrics) -> Aim:
-    facts, decided = found.facts, found.facts.right + found.facts.wrong
+    facts = found.facts
     return Aim(
         what="real footage: no wrong fact observed",
-        measured=f"{facts.wrong} of {decided} facts in {facts.clips} clips (95 % upper bound {percent(facts.bound)})",
-        reached=facts.wrong == 0 if decided else None,
+        measured=f"{_wrong(facts)} (95 % upper bound {percent(facts.bound)})",
+        reached=facts.wrong == 0 if facts.right + facts.wrong else None,
     )
 
 

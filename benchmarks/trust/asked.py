@@ -1,5 +1,6 @@
 """The facts that are asked about a clip, and their verdicts: generates and audits without pictures."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -7,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from experts.clip import Clip
 from experts.sigma_calibration import packaged_calibration, with_sigma_calibration
 from experts.signals import Signals
-from spatial_engine.dataset.question_line import question_of
+from spatial_engine.dataset.question_line import plain, question_of
 from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import scene_yield
 from templates.asked import Draft
+from templates.columns import Json
 from templates.generate import Reasons, ask
 from templates.question import Question
 from templates.registry import create_templates
@@ -82,11 +84,12 @@ def questions_of(clip: Clip, scenes: tuple[Scene, ...], setup: Setup, templates:
     return [_question(draft, clip) for part in parts for draft in part.drafts()]
 
 
-def described(question: Question, verdict: Verdict) -> str:
+def described(fact: Mapping[str, Json], verdict: Verdict) -> str:
     """A wrong label in one line."""
+    target = verdict.target.get("value", verdict.target) if isinstance(verdict.target, Mapping) else verdict.target
     return (
-        f"{verdict.template}, {verdict.format} {dict(question.fact)}: {verdict.label or verdict.answer}, margin "
-        f"{verdict.margin}, error {dict(verdict.error)}, σ {dict(verdict.sigma)}, target {verdict.target}"
+        f"{verdict.template}, {verdict.format}, {json.dumps(plain(fact))}: {verdict.label or verdict.answer}, "
+        f"truth {target}, error {json.dumps(plain(verdict.error))}, σ {json.dumps(plain(verdict.sigma))}"
     )
 
 
@@ -108,7 +111,7 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
             },
             drawn=sum(part.drawn for part in yields),
             decided=sum(part.decided for part in yields),
-            wrong=tuple(described(of_id[v.id], v) for v in verdicts if v.word == "wrong"),
+            wrong=tuple(described(of_id[v.id].fact, v) for v in verdicts if v.word == "wrong"),
         )
     return found
 

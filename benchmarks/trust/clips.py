@@ -202,8 +202,12 @@ class RealClip(_Pictures):
     def name(self) -> str:
         """Name of its folder."""
         part, parts = self.part
-        number = f"_{self.number}" if self.number else ""
-        return f"{self.set}{number}" + (f"_{part + 1}of{parts}" if parts > 1 else "")
+        return self.recording + (f"_{part + 1}of{parts}" if parts > 1 else "")
+
+    @property
+    def recording(self) -> str:
+        """Name of the whole sequence."""
+        return f"{self.set}_{self.number}" if self.number else self.set
 
     @property
     def kind(self) -> Kind:
@@ -234,6 +238,7 @@ class RealClip(_Pictures):
         return {
             "moves": moves,
             "conditions": {"set": self.name},
+            "recording": self.recording,
             "findings": findings,
             "unsound": unsound,
             "dense": path is not None

@@ -145,7 +145,7 @@ class _Heard:
             wrong=facts.wrong,
             undecidable=facts.undecidable,
         )
-        return statement, [described(questions[one.id], one) for one in verdicts if one.word == "wrong"]
+        return statement, [described(questions[one.id].fact, one) for one in verdicts if one.word == "wrong"]
 
     @property
     def focal_px(self) -> frozenset[float]:

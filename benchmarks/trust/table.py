@@ -29,7 +29,7 @@ _HEAD = (
     "correct",
     "wrong",
     "undecidable",
-    "clips",
+    "recordings",
     "wrong, 95 % bound (%)",
     "within 1 σ (%)",
     "within 2 σ (%)",
@@ -52,11 +52,12 @@ _INTRO = f"""\
 
 Written by `make trust`. The default experts (no weights) make labels from the images alone, up to {FACTS} facts of a
 template about a room and {REAL_FACTS} about a real clip; the labels are then compared with ground truth
-(docs/audit_labels.md). All counts are numbers of facts; a fact is wrong if the answer in any of its formats is wrong.
-The bound is a 95 % upper bound of the share of wrong facts: the larger of a bootstrap over clips and Clopper-Pearson
-with n_eff = n / (1 + 0.2 (facts per clip − 1)). If σ is correct, 68.3 % of errors lie within 1 σ and 95.4 % within 2
-σ. Yield is the share of randomly drawn candidate facts (drawn from the images alone, before any signal is computed)
-that are asked."""
+([how](audit_labels.md)). All counts are numbers of facts; a fact is wrong if the answer in any of its formats is wrong.
+A rendered room counts as a recording; the halves of a long recording, and their whole, count as one. Only recordings
+with a decided fact are counted. The bound is a 95 % upper bound of the share of wrong facts: the larger of a bootstrap
+over recordings and Clopper-Pearson with n_eff = n / (1 + 0.2 (facts per recording − 1)). If σ is correct, 68.3 % of
+errors lie within 1 σ and 95.4 % within 2 σ. Yield is the share of randomly drawn candidate facts (drawn from the images
+alone, before any signal is computed) that are asked."""
 
 
 def table(kept: Sequence[ClipVerdicts], *, seed: int, date: str, code: str) -> str:
@@ -172,11 +173,11 @@ def _verdicts(clips: Sequence[ClipVerdicts]) -> list[Verdict]:
 
 
 def _sentence(clips: Sequence[ClipVerdicts]) -> str:
-    """ "0 of 2110 decided facts in 150 clips are wrong (bound 0.4 %)", with the share of large errors."""
+    """ "0 of 2110 decided facts in 150 recordings are wrong (bound 0.4 %)", with the share of large errors."""
     found = metrics_of(clips).all
     facts, decided = found.facts, found.facts.right + found.facts.wrong
     outliers, numbers = outlier_count(_verdicts(clips))
-    wrong = f"**{facts.wrong} of {decided} decided facts in {facts.clips} clips are wrong**"
+    wrong = f"**{facts.wrong} of {decided} decided facts in {facts.clips} recordings are wrong**"
     share = f" Errors above {_OUTLIER_SIGMAS:g} σ: {outliers} of {numbers} numbers, facts near depth edges included"
     return f"{wrong} (bound {percent(facts.bound)})." + (
         f"{share} ({percent(outliers / numbers, 2)})." if numbers else ""

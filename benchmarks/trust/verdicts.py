@@ -100,7 +100,7 @@ class Judge:
             "name": clip.name,
             "kind": clip.kind,
             "source": clip.source,
-            "wrong": [described(questions[one.id], one) for one in verdicts if one.word == "wrong"],
+            "wrong": [described(questions[one.id].fact, one) for one in verdicts if one.word == "wrong"],
             **clip.conditions(),
             "frames": sum(len(each.frames) for each in clips),
             "minutes": _minutes(clips),

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.trust.aims import aims
+from benchmarks.trust.aims import aims, metrics_of
+from benchmarks.trust.asked import described
 from benchmarks.trust.table import table
 from benchmarks.trust.verdicts import ClipVerdicts
 from spatial_engine.trust.signal_errors_record import GrossCount, SignalErrors
@@ -143,6 +144,22 @@ def test_a_true_camera_keeps_its_facts() -> None:
     assert reached(what, told(without)) is None
 
 
+def test_halves_of_a_recording_are_one_in_the_bound_and_their_facts_are_all_counted() -> None:
+    halves = [clip(f"walk_{n}of2", *["right"] * 10, kind="real", recording="walk") for n in (1, 2)]
+    walks = [clip(name, *["right"] * 10, kind="real") for name in ("walk", "run")]
+    of_one, of_two = (metrics_of(each).all.facts for each in (halves, walks))
+    assert (of_one.right, of_one.clips) == (20, 1) and (of_two.right, of_two.clips) == (20, 2)
+    assert of_one.bound > of_two.bound
+
+
+def test_a_wrong_label_is_one_line_with_its_fact_the_truth_and_the_error():
+    found = replace(verdict("room", 0, "wrong"), target={"value": [12.5], "unit": "degree"})
+    assert described({"frame": np.int64(3), "a_px": (1.5, 2.0)}, found) == (
+        'camera_turn, numeric, {"frame": 3, "a_px": [1.5, 2.0]}: 10, truth [12.5], '
+        'error {"angle": 0.5}, σ {"angle": 1.0}'
+    )
+
+
 def test_the_yield_of_static_clips_counts_for_no_aim():
     still = clip("still", "right", moves=False, decided=0)
     assert reached("rooms: yield", clip("walk", "right"), still) is True
@@ -194,9 +211,10 @@ KEPT = [
 
 
 def test_the_page_has_every_number(text: str):
-    assert "**0 of 500 decided facts in 10 clips are wrong** (bound 6.3 %)." in text
+    assert "**0 of 500 decided facts in 10 recordings are wrong** (bound 6.3 %)." in text
     assert (
-        "real footage: no wrong fact observed | 0 of 1 facts in 1 clips (95 % upper bound 95.0 %) | reached |" in text
+        "real footage: no wrong fact observed | 0 of 1 facts in 1 recordings (95 % upper bound 95.0 %) | reached |"
+        in text
     )
     assert "- kitti: not asked: rotation below threshold (12); undecidable: no depth (1)" in text
     assert "| klt | tracks | pixel | 0.30 % | 0.50 % | 2000 |" in text
