@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
+from scipy.spatial import cKDTree
 
 from experts.clip import Clip
 from experts.signals import CameraPath
@@ -17,6 +18,11 @@ from spatial_engine.sequences.depth_images import DepthSource
 _RATIO = 0.75
 _LEAST = 30
 _FEATURES = 1200
+_STAYS_PX, _MOVES_PX = 1.0, 10.0
+"""A match stays if it moves by less than the first, in working pixels; the rest of a picture moves if its median is more
+than the second. Then what stays is carried along with the camera, ..."""
+_NEAR_CARRIED_PX = 8.0
+"""... and so are matches this near to it that stay in other pictures."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,7 +39,37 @@ class Pair:
 
 
 def pairs(clip: Clip, frames: Sequence[tuple[int, int]]) -> Iterator[Pair]:
-    """SIFT matches that are inliers of one fundamental matrix; pairs with fewer than 30 are skipped."""
+    """SIFT matches that are inliers of one fundamental matrix, without those of what is carried along with the camera;
+    pairs with fewer than 30 are skipped."""
+    import cv2
+
+    matched = _matched(clip, frames)
+    carried = _carried([xy for _, xy in matched])
+    for (a, b), xy in matched:
+        if carried is not None:
+            xy = xy[~_stays(xy) | (carried.query(xy[:, 0])[0] > _NEAR_CARRIED_PX)]
+        if len(xy) < _LEAST:
+            continue
+        try:
+            _, inlier = cv2.findFundamentalMat(xy[:, 0], xy[:, 1], cv2.USAC_MAGSAC, 1.5, 0.999, 5000)
+        except cv2.error:  # OpenCV 5.0 raises an assertion where no sample gives a model
+            continue
+        if inlier is None or inlier.sum() < _LEAST:
+            continue
+        xy_a, xy_b = np.moveaxis(xy[inlier.ravel().astype(bool)], 1, 0)
+        yield Pair(
+            a=a,
+            b=b,
+            xy_a_px=clip.full_from_working(xy_a),
+            xy_b_px=clip.full_from_working(xy_b),
+            grain_px=clip.width_px / clip.working_size[0],
+        )
+
+
+def _matched(
+    clip: Clip, frames: Sequence[tuple[int, int]]
+) -> list[tuple[tuple[int, int], Float64[np.ndarray, "m 2 2"]]]:
+    """Pairs of frames with 30 matches or more, and the working pixels of each match in both."""
     import cv2
 
     wanted = sorted({frame for pair in frames for frame in pair})
@@ -42,30 +78,32 @@ def pairs(clip: Clip, frames: Sequence[tuple[int, int]]) -> Iterator[Pair]:
     for frame, grey in clip.read_grey(wanted):
         points, words = sift.detectAndCompute(grey, None)
         seen[frame] = np.array([point.pt for point in points], dtype=np.float64).reshape(-1, 2), words
-    matcher = cv2.BFMatcher(cv2.NORM_L2)
+    matcher, found = cv2.BFMatcher(cv2.NORM_L2), []
     for a, b in frames:
         if any(seen[frame][1] is None or len(seen[frame][0]) < _LEAST for frame in (a, b)):
             continue
         nearest = [two for two in matcher.knnMatch(seen[a][1], seen[b][1], k=2) if len(two) == 2]
         kept = [first for first, second in nearest if first.distance < _RATIO * second.distance]
-        if len(kept) < _LEAST:
-            continue
-        xy_a = seen[a][0][[match.queryIdx for match in kept]]
-        xy_b = seen[b][0][[match.trainIdx for match in kept]]
-        try:
-            _, inlier = cv2.findFundamentalMat(xy_a, xy_b, cv2.USAC_MAGSAC, 1.5, 0.999, 5000)
-        except cv2.error:  # OpenCV 5.0 raises an assertion where no sample gives a model
-            continue
-        if inlier is None or inlier.sum() < _LEAST:
-            continue
-        keep = inlier.ravel().astype(bool)
-        yield Pair(
-            a=a,
-            b=b,
-            xy_a_px=clip.full_from_working(xy_a[keep]),
-            xy_b_px=clip.full_from_working(xy_b[keep]),
-            grain_px=clip.width_px / clip.working_size[0],
-        )
+        if len(kept) >= _LEAST:
+            at_a, at_b = ([getattr(match, index) for match in kept] for index in ("queryIdx", "trainIdx"))
+            found.append(((a, b), np.stack([seen[a][0][at_a], seen[b][0][at_b]], axis=1)))
+    return found
+
+
+def _carried(matched: Sequence[Float64[np.ndarray, "m 2 2"]]) -> cKDTree | None:
+    """Where matches stay while the rest of their picture moves: on a gripper, a dashboard, or a mark in the pictures.
+    They say nothing about poses. None where no picture has many."""
+    found = []
+    for xy in matched:
+        stays, moved_px = _stays(xy), np.linalg.norm(xy[:, 1] - xy[:, 0], axis=1)
+        rest = moved_px[~stays]
+        if stays.sum() >= _LEAST and len(rest) >= _LEAST and np.median(rest) >= _MOVES_PX:
+            found.append(xy[stays, 0])
+    return cKDTree(np.concatenate(found)) if found else None
+
+
+def _stays(xy: Float64[np.ndarray, "m 2 2"]) -> Bool[np.ndarray, "m"]:
+    return np.asarray(np.linalg.norm(xy[:, 1] - xy[:, 0], axis=1) < _STAYS_PX)
 
 
 NEAR_PX = 2.0

@@ -1,5 +1,6 @@
 """Mistakes in ground truth are named, with the number that shows them; sound truth has none."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,24 @@ def test_a_drift_is_noticed(rendered: Path) -> None:
         poses[frame, :3, :3] = poses[frame, :3, :3] @ Rotation.from_euler("x", frame - 6, degrees=True).as_matrix()
     unsound = with_poses(one, poses).unsound
     assert len(unsound & set(range(9, FRAMES))) >= 4 or unsound >= set(range(7))
+
+
+def test_what_is_carried_along_does_not_contradict_poses(
+    rendered: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gripper with a pattern fills half of each picture: its matches say nothing about poses, true or wrong."""
+    shutil.copytree(rendered, tmp_path, dirs_exist_ok=True)
+    blocks = np.random.default_rng(0).integers(0, 255, (40, 27), dtype=np.uint8)
+    for path in (tmp_path / "images").iterdir():
+        picture = cv2.imread(str(path))
+        picture[:, :160] = cv2.resize(blocks, (160, 240), interpolation=cv2.INTER_NEAREST)[..., None]
+        cv2.imwrite(str(path), picture)
+    (one,) = open_sequence(tmp_path)
+    assert one.truth.world_from_cam is not None and one.unsound == frozenset()
+    wrong = with_poses(one, np.linalg.inv(one.truth.world_from_cam))
+    assert "poses look inverted" in {finding.what for finding in wrong.findings}
+    monkeypatch.setattr("spatial_engine.sequences.matched_pixels._MOVES_PX", np.inf)
+    assert len(replace(one).unsound) == FRAMES
 
 
 @pytest.mark.parametrize(("off_deg", "sigma_deg", "fits"), [(0.4, 0.1, False), (0.4, 1.0, True), (20.0, 30.0, False)])
