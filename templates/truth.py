@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from templates.answers import RIGHT, WRONG, Answer
+from templates.answers import RIGHT, UNDECIDED, WRONG, Answer
+from templates.answers.answer import TRUTH_SIGMAS
 from templates.answers.answers import Answers
 from templates.answers.format import Denied
 from templates.answers.registry import recorded_answer
@@ -44,10 +45,25 @@ class Claim:
     """Parameters of the template."""
     predictions: tuple[Answer | Denied, ...]
     """The claim is right if all of them are."""
+    others: Sequence[Answer] = ()
+    """The other options of a choice."""
 
     def right(self, truth: Answer) -> bool | None:
-        """Whether the claim is right if `truth` is the true answer; None where σ of the truth leaves it open."""
-        return {RIGHT: True, WRONG: False}.get(min(int(part.right(truth)) for part in self.predictions))
+        """Whether the claim is right if `truth` is the true answer; None where σ of the truth leaves it open.
+
+        Where it leaves open whether a point lies within its tolerance, it still decides which of the points that are
+        offered is the nearest."""
+        verdict = min(int(part.right(truth)) for part in self.predictions)
+        return {RIGHT: True, WRONG: False}.get(verdict or self._nearest(truth))
+
+    def _nearest(self, truth: Answer) -> int:
+        """RIGHT if the truth is clearly nearer to the answers than to every other option, WRONG if it is clearly nearer
+        to one of these."""
+        answers = [part for part in self.predictions if isinstance(part, Answer)]
+        leads = np.array([answer.lead(other, truth) for answer in answers for other in self.others])
+        if (leads <= -TRUTH_SIGMAS).any():
+            return WRONG
+        return RIGHT if len(leads) and (leads >= TRUTH_SIGMAS).all() else UNDECIDED
 
 
 def compare_all(

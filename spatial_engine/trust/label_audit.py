@@ -114,9 +114,14 @@ def _judged_all(questions: Sequence[Question], templates: Mapping[str, Template]
 def _claim(question: Question) -> tuple[Answer, Claim]:
     """The recorded measurement, and the claim that both it and the written answer are right. The measurement alone
     would not reveal a wrong letter."""
-    recorded = recorded_answer(question)
-    stated = format_of(question.format).stated(question, recorded)
-    return recorded, Claim(format=question.format, fact=dict(question.fact), predictions=(recorded, stated))
+    format, recorded = format_of(question.format), recorded_answer(question)
+    claim = Claim(
+        format=question.format,
+        fact=dict(question.fact),
+        predictions=(recorded, format.stated(question, recorded)),
+        others=format.others(question, recorded),
+    )
+    return recorded, claim
 
 
 def _undecidable(question: Question, reason: str) -> Verdict:

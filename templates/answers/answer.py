@@ -145,6 +145,11 @@ class Answer(ABC):
         """Signed errors and their σ by name, for reports of errors in σ."""
         return {}, {}
 
+    def lead(self, other: "Answer", truth: Any) -> float:
+        """By how many σ of the truth it is nearer to the true answer than another one; NaN where answers of the type
+        are not more or less near."""
+        return np.nan
+
     def repeats(self, other: Any) -> Bool[np.ndarray, "*n"]:
         """Whether the answers to two equal questions about the same photos agree: by default, whether numbers are
         within the tolerances. `other` is one answer or as many."""

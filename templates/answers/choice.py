@@ -42,6 +42,12 @@ class Choice(Format):
         prediction = recorded.predicted(value)
         return Label(text=str(value), margin=np.inf) if prediction is None else prediction
 
+    def others(self, question: Question, recorded: Answer) -> Sequence[Answer]:
+        """The values of the other options; none where one is of another type."""
+        letters = LETTERS[: len(question.options)]
+        values = [recorded.predicted(option_value(question, k)) for k, it in enumerate(letters) if it != question.answer]
+        return [value for value in values if value is not None] if None not in values else ()
+
     def possible(self, question: Question) -> Sequence[str]:
         """The texts of the options; none where they are pictures."""
         if question.right_words is None:

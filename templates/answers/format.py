@@ -87,6 +87,10 @@ class Format(ABC):
             raise ValueError(f"no answer of the format {self.name}: {question.answer!r}")
         return prediction
 
+    def others(self, question: Question, recorded: Answer) -> Sequence[Answer]:
+        """What is offered beside the written answer, as typed answers; none where nothing is."""
+        return ()
+
     def no_op(self, question: Question) -> Json | None:
         """The answer that corresponds to doing nothing; None where there is none."""
         return None

@@ -45,6 +45,14 @@ class Point(Answer):
         distance = np.linalg.norm(self.xy_px - truth.xy_px, axis=-1, keepdims=True)
         return distance, np.asarray(truth.sigma_px, dtype=float)[..., None]
 
+    def lead(self, other: Answer, truth: "Point") -> float:
+        """Distance of the true point from the line halfway between the two; negative beyond it."""
+        if not isinstance(other, Point) or not isinstance(truth, Point):
+            return np.nan
+        way = other.xy_px - self.xy_px
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return float(((self.xy_px + other.xy_px) / 2 - truth.xy_px) @ way / np.linalg.norm(way) / truth.sigma_px)
+
     def difference(self, truth: "Point") -> Errors:
         """Differences along x and y."""
         return by_name("xy", self.xy_px - truth.xy_px), dict.fromkeys(

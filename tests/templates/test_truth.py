@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from templates.answers import Label
+from templates.answers import Label, Point
 from templates.columns import ColumnError
 from templates.perception.geometry import RangeRatio
 from templates.perception.longer_segment import LongerSegment
@@ -57,6 +57,33 @@ def test_one_wrong_prediction_makes_a_claim_wrong() -> None:
     said = claim(NEAR, FAR)
     both = replace(said, predictions=(*said.predictions, Label(text="2", margin=9.0)))
     assert [c.right for c in compare_all(RATIO, [both, said], step())] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("answer_x", "others_x", "right"),
+    [
+        (112.0, (), None),  # the tolerance of 30 is 1.8 σ away
+        (112.0, (212.0, 12.0), True),
+        (112.0, (212.0, 140.0), None),
+        (212.0, (112.0, 312.0), False),
+        (212.0, (), None),
+        (400.0, (), False),
+    ],
+)
+def test_truth_decides_which_of_the_points_offered_is_nearest(
+    answer_x: float, others_x: tuple[float, ...], right: bool | None
+) -> None:
+    tolerance = 90.0 if answer_x > 200 else 30.0
+    truth, answer, *others = (
+        Point(xy_px=np.array([x, 80.0]), sigma_px=10.0, tolerance_px=tolerance) for x in (100.0, answer_x, *others_x)
+    )
+    assert Claim(format="choice", fact={}, predictions=(answer, answer), others=others).right(truth) is right
+
+
+def test_the_measurement_beside_a_wrong_letter_does_not_confirm_it() -> None:
+    truth, a, b = (Point(xy_px=np.array([x, 80.0]), sigma_px=10.0, tolerance_px=90.0) for x in (100.0, 112.0, 212.0))
+    assert Claim(format="choice", fact={}, predictions=(a, a), others=[b]).right(truth) is True
+    assert Claim(format="choice", fact={}, predictions=(a, b), others=[a]).right(truth) is False
 
 
 def test_truth_decides_facts_that_are_only_not_worth_asking() -> None:
