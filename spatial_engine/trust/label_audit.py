@@ -58,13 +58,18 @@ def frames_of(question: Question) -> list[int]:
 
 
 def _dense(questions: Iterable[Question]) -> set[int]:
-    """Frames that need depth: those of facts about pixels."""
-    return {frame for question in questions if _is_about_pixels(question.template) for frame in frames_of(question)}
+    """Frames that need depth: all of facts about pixels; of others that depend on the distance of what is shown, the
+    photos and the first frame of each video."""
+    return {frame for question in questions for frame in _dense_of(question)}
 
 
-def _is_about_pixels(template: str) -> bool:
-    known = _templates().get(template)
-    return known is not None and known.facts.has_pixels()
+def _dense_of(question: Question) -> list[int]:
+    template = _templates().get(question.template)
+    if template is None or "depth" not in template.reads:
+        return []
+    if template.facts.has_pixels():
+        return frames_of(question)
+    return [medium["frames"][0] for medium in question.media if medium.get("frames")]
 
 
 def _portions(questions: Sequence[Question]) -> Iterator[list[Question]]:

@@ -22,6 +22,8 @@ _MAX_TRACKS = 300
 """Most tracks of a frame whose pixels are candidates."""
 _GRID = 24
 """Dense depth is sampled on a grid of this many cells per side."""
+_MATCHED_GRID = 6
+"""The same of single pixels that are matched, each of which takes some hundredths of a second."""
 
 
 def inside(clip: Clip, xy_px: Float64[np.ndarray, "*n 2"]) -> Bool[np.ndarray, "*n"]:
@@ -56,9 +58,11 @@ def filter_markable(scene: Scene, frames: Frame, xy_px: Pixel) -> Pixels:
 
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
     """Pixels of a frame with a surface point of any quality: a grid on dense depth, or the sparse points and a grid on
-    patches of depth."""
+    patches of depth. A coarser grid where ground truth matches single pixels."""
     if scene.has_depth(frame):
         return grid_px(scene.clip, _GRID)
+    if scene.matched is not None:
+        return grid_px(scene.clip, _MATCHED_GRID)
     sparse = np.empty((0, 2))
     if scene.points is not None:
         sparse = scene.points.observation_xy_px[scene.points.observation_frame == frame]

@@ -10,6 +10,7 @@ from jaxtyping import Float64
 
 from spatial_engine.sequences import Sequence, open_sequence
 from spatial_engine.sequences.matched_surface import MatchedSurface
+from templates.scene.shared_view import scene_distance
 from templates.scene.surface import Surface
 from tests.spatial_engine.sequences.rendered_set import FRAMES, manifest, walk
 from tests.spatial_engine.sequences.test_findings import opened, with_poses
@@ -50,6 +51,13 @@ def test_distances_are_those_of_the_scene(still: Sequence, rendered: Path, corne
     pair = np.full((both.sum(), 2), (FRAME, FRAME + 1))
     assert matched.shows(pair, corners[both], found.xyz_cam[both, 2]).mean() > 0.8
     assert matched.shows(pair, corners[both], 0.4 * found.xyz_cam[both, 2]).mean() < 0.5
+
+
+def test_how_far_a_scene_is_is_known_without_depth(still: Sequence, rendered: Path) -> None:
+    """Whether a camera moves at all is a matter of that distance."""
+    (whole,) = open_sequence(rendered)
+    true, matched = (scene_distance(scene, np.array([FRAME])) for scene in (whole.scene([FRAME]), still.scene()))
+    assert matched == pytest.approx(true, rel=0.3)
 
 
 @pytest.mark.long(sample=False)

@@ -162,6 +162,13 @@ def test_depth_is_asked_for_a_few_frames_at_a_time(questions, scene, monkeypatch
     assert known.asked == [(0, 1, 2), (3, 4, 5), (6,)]
 
 
+def test_the_distance_of_what_a_video_shows_first_is_asked_for(questions, scene):
+    ride, known = by_kind(questions)["how_it_moves", "choice"], Known(scene)
+    (found,) = compare_labels([ride], {ride.clip: known})
+    assert found.word == "right" and known.asked == [(frames_of(ride)[0],)]
+    assert len(frames_of(ride)) > 1
+
+
 def test_a_template_that_is_not_installed(questions, scene):
     assert one(questions[0], scene, template="of a third party").reason == "its template is not installed"
 
