@@ -19,8 +19,8 @@ _RATIO = 0.75
 _LEAST = 30
 _FEATURES = 1200
 _STAYS_PX, _MOVES_PX = 1.0, 10.0
-"""A match stays if it moves by less than the first, in working pixels; the rest of a picture moves if its median is more
-than the second. Then what stays is carried along with the camera, ..."""
+"""A match stays if it moves by less than the first, in working pixels; the rest of a picture moves if its median is
+more than the second. Then what stays is carried along with the camera, ..."""
 _NEAR_CARRIED_PX = 8.0
 """... and so are matches this near to it that stay in other pictures."""
 

@@ -44,8 +44,8 @@ class Choice(Format):
 
     def others(self, question: Question, recorded: Answer) -> Sequence[Answer]:
         """The values of the other options; none where one is of another type."""
-        letters = LETTERS[: len(question.options)]
-        values = [recorded.predicted(option_value(question, k)) for k, it in enumerate(letters) if it != question.answer]
+        left = [k for k in range(len(question.options)) if LETTERS[k] != question.answer]
+        values = [recorded.predicted(option_value(question, k)) for k in left]
         return [value for value in values if value is not None] if None not in values else ()
 
     def possible(self, question: Question) -> Sequence[str]:
