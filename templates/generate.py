@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -265,7 +265,7 @@ def provenance_of(template: Template, worlds: Sequence[World]) -> tuple[Mapping[
             if makers.setdefault(name, provenance) != provenance:
                 makers[f"{name}_check"] = provenance
     makers |= worlds[0].judged_by
-    return tuple(asdict(makers[name]) | {"signal": name} for name in sorted(makers))
+    return tuple({**vars(makers[name]), "signal": name} for name in sorted(makers))
 
 
 def licence_of_answers(world: World, provenance: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
