@@ -23,10 +23,13 @@ class TrackedPixels:
     ) -> Int64[np.ndarray, "k c"]:
         """The `count` nearest tracks within the radius of pixels, each of its frame; -1 where there are fewer."""
         found = np.full((len(frames), count), -1, dtype=np.int64)
-        for frame in np.unique(frames).tolist():
-            here = frames == frame
-            tree, rows = self._in_frame(frame)
-            found[here] = rows[tree.query(xy_px[here], k=range(1, count + 1), distance_upper_bound=radius_px)[1]]
+        if not self.chosen.any():
+            return found
+        order = frames.argsort(kind="stable")
+        for here in np.split(order, np.flatnonzero(np.diff(frames[order])) + 1):
+            for frame in frames[here[:1]].tolist():
+                tree, rows = self._in_frame(frame)
+                found[here] = rows[tree.query(xy_px[here], k=range(1, count + 1), distance_upper_bound=radius_px)[1]]
         return found
 
     def _in_frame(self, frame: int) -> tuple[cKDTree, Int64[np.ndarray, "m"]]:
