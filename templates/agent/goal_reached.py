@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from action_mapping.pair_plan import ROUND_METRES
-from templates.agent.legs import ROTATES, motion, shared_point, unit_of_length
+from templates.agent.legs import ROTATES, motion, point_in, unit_of_length
 from templates.answers import Answer
 from templates.columns import Json
 from templates.facts import Facts
@@ -159,7 +159,7 @@ def _candidates(scene: Scene, rng: np.random.Generator, count: int) -> Arrivals:
     frames, metric = places(scene, _PLACES), np.isfinite(scene.metre_relative_sigma)
     sizes, rows = [*product(_METRES if metric else map(float, _FRACTIONS), _TURNS_DEG)], []
     for goal in rng.permutation(frames).tolist():
-        point = None if metric else shared_point(scene, goal, goal, rng)
+        point = None if metric else point_in(scene, goal, rng)
         if point is None and not metric:
             continue
         for frame in frames[frames != goal].tolist():

@@ -1,5 +1,6 @@
 """The motion from one photo to another in the six components of a plan: amounts, their σ, and the largest ones."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,12 +116,29 @@ def opposites(names: Texts) -> Texts:
     return np.where(names == "", "", NAMES[own, 1 - sign])
 
 
-def shared_point(scene: Scene, frame_a: int, frame_b: int, rng: np.random.Generator) -> list[float] | None:
-    """A markable pixel of photo A whose point lies inside photo B; None if there is none."""
-    candidates = rng.permutation(candidate_pixels(scene, frame_a))[:_POINTS]
-    _, xy = filter_markable(scene, np.full(len(candidates), frame_a), candidates)
-    shared = xy[are_in_view(scene, frame_a, xy, frame_b)]
-    return list(shared[0].tolist()) if len(shared) else None
+def some_pixels(scene: Scene, frame: int, rng: np.random.Generator) -> Float64[np.ndarray, "k 2"]:
+    """Random pixels of a photo, among which one to mark is looked for."""
+    return np.asarray(rng.permutation(candidate_pixels(scene, frame))[:_POINTS])
+
+
+def shared_points(
+    scene: Scene, pairs: Int64[np.ndarray, "n 2"], pixels: Sequence[Float64[np.ndarray, "k 2"]]
+) -> Float64[np.ndarray, "n 2"]:
+    """The first of the pixels of each photo A that can be marked, and whose point lies inside its photo B; NaN if there
+    is none."""
+    found = np.full((len(pairs), 2), np.nan)
+    pair = np.repeat(np.arange(len(pairs)), list(map(len, pixels)))
+    rows, xy_px = filter_markable(scene, pairs[pair, 0], np.concatenate([found[:0], *pixels]))
+    seen = are_in_view(scene, pairs[pair[rows]], xy_px)
+    which, first = np.unique(pair[rows][seen], return_index=True)
+    found[which] = xy_px[seen][first]
+    return found
+
+
+def point_in(scene: Scene, frame: int, rng: np.random.Generator) -> list[float] | None:
+    """A pixel of the photo that can be marked; None if there is none."""
+    (xy_px,) = shared_points(scene, np.full((1, 2), frame), [some_pixels(scene, frame, rng)]).tolist()
+    return None if np.isnan(xy_px[0]) else xy_px
 
 
 def unit_of_length(

@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float64, Int64
 from action_mapping.pair_plan import FEWEST_STEPS, MAX_FRACTION, NOISE_SIGMAS, ROUND_METRES, ROUND_RADIANS
 from action_mapping.plan import MAX_STEPS
 from action_mapping.primitives import COMPONENTS, TRANSLATIONS, primitive, primitive_of
-from templates.agent.legs import MIN_SHARE, MIN_TRAVEL, ROTATES, Six, motion, shared_point, unit_of_length
+from templates.agent.legs import MIN_SHARE, MIN_TRAVEL, ROTATES, Six, motion, point_in, unit_of_length
 from templates.answers import Answer, Plan
 from templates.answers.answers import Answers
 from templates.columns import Json
@@ -80,7 +80,7 @@ class NavigateLegs(Template):
         legs = (views.share >= MIN_SHARE) & (views.travel >= MIN_TRAVEL)
         ways = np.argwhere(legs[:, :, None] & legs[None] & ~np.eye(len(frames), dtype=bool)[:, None])
         ways = frames[ways[rng.permutation(len(ways))[: _TRIED * count]]]
-        points = {} if metric else {a: shared_point(scene, a, a, rng) for a in np.unique(ways[:, :1]).tolist()}
+        points = {} if metric else {a: point_in(scene, a, rng) for a in np.unique(ways[:, :1]).tolist()}
         rows = [
             {"frame_from": a, "frame_over": b, "frame_to": c, "point_px": points.get(a)}
             for a, b, c in ways.tolist()

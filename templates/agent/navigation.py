@@ -22,7 +22,8 @@ from templates.agent.legs import (
     largest,
     motion,
     opposites,
-    shared_point,
+    shared_points,
+    some_pixels,
     unit_of_length,
     with_others,
 )
@@ -88,13 +89,14 @@ class Navigate(Template):
         frames = places(scene, _PLACES)
         views = shared_views(scene, frames)
         pairs = frames[np.argwhere((views.share >= MIN_SHARE) & (views.travel >= MIN_TRAVEL))]
-        metric, facts = np.isfinite(scene.metre_relative_sigma), []
-        for a, b in pairs[rng.permutation(len(pairs))[:count]].tolist():
-            point = None if metric else shared_point(scene, a, b, rng)
-            counts = rng.integers(FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
-            if point is not None or metric:
-                facts.append({"frame_from": a, "frame_to": b, "point_px": point, "counts": counts})
-        return Legs.from_json(facts)
+        pairs, metric = pairs[rng.permutation(len(pairs))[:count]], np.isfinite(scene.metre_relative_sigma)
+        pixels, counts = [], np.empty((len(pairs), 2), dtype=np.int64)
+        for row, frame in enumerate(pairs[:, 0].tolist()):
+            pixels += [] if metric else [some_pixels(scene, frame, rng)]
+            counts[row] = rng.integers(FEWEST_STEPS, MAX_STEPS + 1, size=2)
+        point_px = np.full((len(pairs), 2), np.nan) if metric else shared_points(scene, pairs, pixels)
+        facts = Legs(frame_from=pairs[:, 0], frame_to=pairs[:, 1], point_px=point_px, counts=counts)
+        return facts if metric else facts.take(np.isfinite(point_px).all(axis=1))
 
     def measure(self, facts: Legs, scene: Scene) -> Measured:
         """Amounts; σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions ⊕ unit of length."""

@@ -40,20 +40,23 @@ def markable(scene: Scene, frames: Iterable[int]) -> Pixels:
     known = scene.once("markable", dict[int, Float64[np.ndarray, "k 2"]])
     if new := [frame for frame in dict.fromkeys(frames) if frame not in known]:
         found = [candidate_pixels(scene, frame) for frame in new]
-        at, xy = filter_markable(scene, np.repeat(new, [len(each) for each in found]), np.concatenate(found))
-        known |= {frame: xy[at == frame] for frame in new}
+        at = np.repeat(new, [len(each) for each in found])
+        rows, xy = filter_markable(scene, at, np.concatenate(found))
+        known |= {frame: xy[at[rows] == frame] for frame in new}
     count = [len(known[frame]) for frame in frames]
     xy_px = np.concatenate([np.empty((0, 2)), *(known[frame] for frame in frames)])
     return np.repeat(np.array(frames, dtype=np.int64), count), xy_px
 
 
-def filter_markable(scene: Scene, frames: Frame, xy_px: Pixel) -> Pixels:
-    """Those of the given pixels that can be marked."""
-    within = inside(scene.clip, xy_px)
-    frames, xy = frames[within], np.round(xy_px[within], 1)
+def filter_markable(
+    scene: Scene, frames: Frame, xy_px: Pixel
+) -> tuple[Int64[np.ndarray, "k"], Float64[np.ndarray, "k 2"]]:
+    """Which of the given pixels can be marked, by index, and these pixels, rounded to 0.1."""
+    rows = np.flatnonzero(inside(scene.clip, xy_px))
+    xy_px = np.round(xy_px[rows], 1)
     with np.errstate(invalid="ignore"):
-        sure = scene.surface(frames, xy).outlier_probability < MAX_OUTLIER_PROBABILITY
-    return frames[sure], xy[sure]
+        sure = scene.surface(frames[rows], xy_px).outlier_probability < MAX_OUTLIER_PROBABILITY
+    return rows[sure], xy_px[sure]
 
 
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:

@@ -114,10 +114,13 @@ def _seen(scene: Scene, frames: Int64[np.ndarray, "f"]) -> Float64[np.ndarray, "
     return found
 
 
-def are_in_view(scene: Scene, frame_a: int, xy_px: Float64[np.ndarray, "k 2"], frame_b: int) -> Bool[np.ndarray, "k"]:
-    """Whether the points at pixels of photo A lie inside photo B; False where unknown."""
+def are_in_view(
+    scene: Scene, pairs: Int64[np.ndarray, "k 2"], xy_px: Float64[np.ndarray, "k 2"]
+) -> Bool[np.ndarray, "k"]:
+    """Whether the point at each pixel of photo A lies inside photo B; False where unknown."""
     if scene.path is None:
         return np.zeros(len(xy_px), dtype=bool)
-    a, b = scene.world_from_cam([frame_a, frame_b])
-    seen, camera = scene.surface(frame_a, xy_px).xyz_cam @ a[:3, :3].T + a[:3, 3], scene.path.intrinsics
-    return camera.contains(camera.project((seen - b[:3, 3]) @ b[:3, :3]))
+    a, b = scene.world_from_cam(pairs).swapaxes(0, 1)
+    seen = np.einsum("kij,kj->ki", a[:, :3, :3], scene.surface(pairs[:, 0], xy_px).xyz_cam) + a[:, :3, 3]
+    camera = scene.path.intrinsics
+    return camera.contains(camera.project(np.einsum("kji,kj->ki", b[:, :3, :3], seen - b[:, :3, 3])))
