@@ -2,7 +2,7 @@
 of its own, or a hole in it.
 
 The pixel's ray is followed, by the true poses, until it meets the surface that another frame's depth gives. Two frames
-must agree on the place, and show there what the pixel shows.
+must agree on the place, and show there what the pixel shows; or one, and the depth around the pixel.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from jaxtyping import Float64
 from experts.signals import CameraPath, Depth
 from spatial_engine.sequences.matched_pixels import pose
 from templates.scene.scene import angle_between_rad
-from templates.scene.surface import dense_surface
+from templates.scene.surface import WINDOW_PX, dense_surface
 
 _VIEWS = 12
 """The nearest frames ..."""
@@ -28,7 +28,10 @@ _LEAST_PLACES, _MOST_PLACES = 50, 2000
 _BEYOND = 2.0
 """The ray is followed from the nearest depth of the other frame over this factor, to the farthest times it."""
 _APART = 0.05
-"""Largest relative difference of z by two frames; 3 σ if that is more."""
+"""Largest relative difference of z by two frames; 3 σ if that is more. Depths around a pixel that differ by more are of
+two surfaces."""
+_LEAST_AROUND = 0.2
+"""Share of the depths around a pixel that must be known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +46,11 @@ class DepthElsewhere:
         self, frame: int, xy_px: Float64[np.ndarray, "2"], shows: Callable[[int, float], bool]
     ) -> tuple[float, float] | None:
         """z of a pixel and its relative σ, by the nearest two frames of which `shows` says that they show what the
-        pixel shows, if its z is as they say. None without two, or if they contradict each other."""
+        pixel shows, if its z is as they say; where only one does, by that and the depth around the pixel. None without
+        two, or if they contradict each other."""
         both = list(islice((met for view, *met in self.met(frame, xy_px) if shows(view, met[0])), 2))
+        if len(both) == 1 and (own := self.around(frame, xy_px)) is not None:
+            both.append([*own])
         if len(both) < 2:
             return None
         (one, sigma), (other, other_sigma) = both
@@ -52,6 +58,22 @@ class DepthElsewhere:
         if apart > max(_APART, 3 * np.hypot(sigma, other_sigma)):
             return None
         return one, float(np.hypot(sigma, apart))
+
+    def around(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float] | None:
+        """Mean z and its relative σ of the depths that the frame itself has around a pixel. None where there are few,
+        or where they are of two surfaces."""
+        depth, camera = self.depth_of(frame), self.path.intrinsics
+        if depth is None:
+            return None
+        height, width = depth.z.shape[1:]
+        x, y = np.rint((xy_px + 0.5) * [width / camera.width_px, height / camera.height_px] - 0.5).astype(int).tolist()
+        window = np.s_[0, max(0, y - WINDOW_PX) : y + WINDOW_PX + 1, max(0, x - WINDOW_PX) : x + WINDOW_PX + 1]
+        known = np.isfinite(depth.z[window])
+        z = depth.z[window][known].astype(float)
+        if len(z) < _LEAST_AROUND * (2 * WINDOW_PX + 1) ** 2 or z.max() > (1 + _APART) * z.min():
+            return None
+        sigma = float(depth.relative_sigma[window][known].mean())
+        return float(z.mean()), float(np.hypot(sigma, (z.max() - z.min()) / z.mean() / 6))
 
     def met(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> Iterator[tuple[int, float, float]]:
         """Frame, z in the pixel's own camera, and its relative σ: for every other frame whose depth the ray meets."""

@@ -35,8 +35,8 @@ _LEAST_SCORE, _CLEARLY = 0.75, 0.12
 _VISIBLE = 0.7
 """Correlation at which an image shows a point whose distance is known."""
 _BACK = 0.05
-"""Largest relative difference of the depth that another image gives the point. In rooms this leaves out 12 of 13 depths
-that are off by more than 15 %, and a fifth of the others."""
+"""Largest relative difference of the depth that another image gives the point; 3 σ if that is more. In rooms this
+leaves out 12 of 13 depths that are off by more than 15 %, and a fifth of the others."""
 _MATCH_PX = 0.5
 """σ of a match, in working pixels."""
 _SIGMA_FACTOR = 1.5
@@ -128,9 +128,13 @@ class MatchedSurface:
         return self._confirmed(frame, xy_px)
 
     def _confirmed(self, frame: int, xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float]:
-        """z and its relative σ, if the first other image that shows the point gives the same one."""
+        """z and its relative σ, if the depth around the pixel is the same; where none is known, if the first other
+        image that shows the point gives the same one."""
         views = self._views(frame)
         z, sigma = self._measured(frame, views, xy_px)
+        around = self.elsewhere.around(frame, xy_px) if self.elsewhere is not None and np.isfinite(z) else None
+        if around is not None:
+            return (z, sigma) if _agree(z, sigma, *around) else _UNKNOWN
         ray = self.path.intrinsics.rays(xy_px)
         point = (pose(self.path, frame) @ [*(ray / ray[2] * z), 1.0])[:3]
         for view in views if np.isfinite(z) else []:
@@ -139,8 +143,7 @@ class MatchedSurface:
             xy = self.path.intrinsics.project(expected)
             if np.isfinite(xy).all() and self.path.intrinsics.contains(xy):
                 back, back_sigma = self._measured(view, self._views(view), xy)
-                agree = abs(back / expected[2] - 1) <= max(_BACK, 3 * np.hypot(sigma, back_sigma))
-                return (z, sigma) if agree else _UNKNOWN
+                return (z, sigma) if _agree(float(expected[2]), sigma, back, back_sigma) else _UNKNOWN
         return _UNKNOWN
 
     def _measured(self, frame: int, views: Sequence[int], xy_px: Float64[np.ndarray, "2"]) -> tuple[float, float]:
@@ -190,6 +193,10 @@ class MatchedSurface:
             ((_, grey),) = self.clip.read_grey([frame])
             self._grey[frame] = grey.astype(np.float32)
         return self._grey[frame]
+
+
+def _agree(z: float, sigma: float, other: float, other_sigma: float) -> bool:
+    return abs(other / z - 1) <= max(_BACK, 3 * float(np.hypot(sigma, other_sigma)))
 
 
 def _decided(inverse: Float64[np.ndarray, "h"], sweeps: Sequence[Sweep], sigma_px: float) -> tuple[float, float]:

@@ -75,6 +75,21 @@ def test_a_place_that_no_two_frames_show_is_unknown(others: DepthElsewhere) -> N
     assert at(empty, 20.0) is None
 
 
+def test_one_frame_and_the_depth_around_the_pixel(others: DepthElsewhere) -> None:
+    """The pixel itself and half of its surroundings have no depth. Around x = 39 there are two surfaces."""
+
+    def known(frame: int, factor: float = 1.0) -> Depth | None:
+        own = depth(0, right=59.0)
+        return {0: replace(own, z=np.float32(factor) * own.z), 1: depth(1)}.get(frame)
+
+    found = at(replace(others, depth_of=known), 60.0)
+    assert found is not None and found[0] == pytest.approx(WALL, rel=0.02) and 0.01 <= found[1] < 0.04
+    assert at(replace(others, depth_of=lambda frame: known(frame, 0.8)), 60.0) is None
+    assert at(replace(others, depth_of=known), 64.0) is None
+    one_surface, two = (replace(others, depth_of=known).around(0, np.array([x, 30.0])) for x in (30.0, 39.0))
+    assert one_surface == pytest.approx((BOARD, 0.01)) and two is None
+
+
 def test_frames_that_contradict_each_other_decide_nothing(others: DepthElsewhere) -> None:
     nearer = replace(depth(2), z=0.7 * depth(2).z)
     assert at(replace(others, depth_of=lambda frame: nearer if frame == 2 else depth(frame)), 60.0) is None
