@@ -33,6 +33,7 @@ _FRACTIONS = (3, 4, 5, 6, 8, 10, 12, 15, 20)
 _METRES = tuple(length for length in ROUND_METRES if 0.05 <= length <= 1.5)
 _OVERLAP = 0.6
 """Share of photo 1 that photo 2 shows from which on the two look alike."""
+_BETWEEN = "the camera is neither clearly at its goal nor clearly away from it"
 ARRIVED, MOVES, TURNS, BOTH = "arrived", "moves", "turns", "both"
 
 
@@ -60,6 +61,7 @@ class GoalReached(Template):
     formats: tuple[FormatName, ...] = ("yes_no", "choice")
     facts: ClassVar[type[Facts]] = Arrivals
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": (ARRIVED, MOVES, TURNS, BOTH)}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_BETWEEN})
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset(
         {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
@@ -97,9 +99,7 @@ class GoalReached(Template):
             POSITION_UNKNOWN: np.isnan(poses).any(axis=(1, 2, 3)),
             "the length of a step is not known": ~np.isfinite(steps + steps_sigma),
             "how far the camera is turned is not known": ~np.isfinite(turns + turns_sigma),
-            "the camera is neither clearly at its goal nor clearly away from it": (
-                (value > _INSIDE) & (value < _OUTSIDE)
-            ).any(axis=1),
+            _BETWEEN: ((value > _INSIDE) & (value < _OUTSIDE)).any(axis=1),
         }
         overlap = _overlaps(scene, frames)
         return Measured(

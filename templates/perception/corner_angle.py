@@ -22,6 +22,7 @@ from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
+_AT_BORDER = "the angle is near the border of two kinds"
 _MARKS = ("1", "2")
 _LABELS = ("acute", "right", "obtuse")
 _BORDERS_DEG = (75.0, 105.0)
@@ -48,6 +49,7 @@ class CornerAngle(Template):
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = ThreePoints
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _LABELS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_AT_BORDER})
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset(
         {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
@@ -131,7 +133,7 @@ class CornerAngle(Template):
             margin = np.min([np.abs(angle - border) for border in _BORDERS_DEG], axis=0) / sigma
         label = Label(text=_named(angle), margin=margin, outlier_probability=measured.outliers)
         cases = {
-            "the angle is near the border of two kinds": ~is_clear,
+            _AT_BORDER: ~is_clear,
             "the angle is known too roughly": sigma > _LARGEST_SIGMA_DEG,
         }
         return Answers.of(label, first_reason(len(angle), cases))

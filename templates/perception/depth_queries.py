@@ -33,6 +33,7 @@ _LETTERS = ("P", "Q", "R")
 """Marks where each point has a number of its own."""
 _TRIED = 4
 """Pixels tried for each that is named."""
+_EQUAL = "two points are about equally far"
 _VISIBLE = 0.15
 """Least |ln| of the ratio of two distances that people can see."""
 
@@ -68,6 +69,7 @@ class DepthOrder(_AboutThreePoints):
     name: str = "depth_order"
     formats: tuple[FormatName, ...] = ("order", "choice")
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_EQUAL})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreePoints:
         """Points at distinct distances; in half of the groups the lowest one in the picture is not the closest."""
@@ -111,7 +113,7 @@ class DepthOrder(_AboutThreePoints):
             steps = np.cumsum(steps, axis=1)
         cases = {
             "the order by range differs from the order by depth": (steps <= 0).any(axis=1),
-            "two points are about equally far": (steps < _VISIBLE).any(axis=1),
+            _EQUAL: (steps < _VISIBLE).any(axis=1),
         }
         label = Label(text=text, margin=margin_of_all(steps, spread), outlier_probability=measured.outliers)
         return Answers.of(label, first_reason(len(facts), cases))

@@ -35,6 +35,7 @@ _NEAR, _FAR = 0.06, 0.16
 and twice the least from each other."""
 _SIGMAS = 3.1
 """A pixel whose error has this σ per axis lies within so many of them in 99.2 % of cases."""
+_NO_DISTANCE, _LITTLE = "the distance of the scene is not known", "the camera moves too little"
 _POINTS = 4
 _TRIES = 8
 """Pairs of photos that are drawn for each one that is asked for: often the camera does not move towards the picture."""
@@ -63,6 +64,7 @@ class HeadingPoint(Template):
     ability: str = "L1/Motion/Ego"
     formats: tuple[FormatName, ...] = ("choice", "point")
     facts: ClassVar[type[Facts]] = Headings
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_NO_DISTANCE, _LITTLE})
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset(
         {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
@@ -89,9 +91,9 @@ class HeadingPoint(Template):
             cases = {
                 POSITION_UNKNOWN: np.isnan(offset.length),
                 "the camera turns too far between the photos": turn > _MAX_TURN_RAD,
-                "the distance of the scene is not known": np.isnan(travel),
-                "the camera moves too little": travel < _MIN_TRAVEL,
                 "the camera does not move towards anything in the picture": ~inside(scene.clip, xy_px),
+                _NO_DISTANCE: np.isnan(travel),
+                _LITTLE: travel < _MIN_TRAVEL,
             }
         return Measured(
             why=first_reason(len(facts), cases),

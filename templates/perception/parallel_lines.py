@@ -20,6 +20,7 @@ from templates.scene.scene import Scene
 from templates.scene.segments import Segments, angle_deg, directions, possible_segments
 from templates.template import Template
 
+_AT_BORDER = "the angle is near the border of two kinds"
 _MARKS = ("1", "2")
 _LABELS = ("parallel", "neither", "perpendicular")
 _BORDERS_DEG = (15.0, 75.0)
@@ -54,6 +55,7 @@ class ParallelLines(Template):
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = TwoLines
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _LABELS}
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_AT_BORDER})
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset(
         {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
@@ -89,7 +91,7 @@ class ParallelLines(Template):
         cases = {
             "distance of a marked point is not known": ~np.isfinite(angle + sigma),
             "a line leaves the surface": first.leaves_surface | second.leaves_surface,
-            "the angle is near the border of two kinds": ~is_clear,
+            _AT_BORDER: ~is_clear,
         }
         return Measured(
             why=first_reason(len(facts), cases),

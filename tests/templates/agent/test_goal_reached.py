@@ -8,7 +8,9 @@ from scipy.spatial.transform import Rotation
 
 from experts.signals import Signal
 from templates.agent.goal_reached import ARRIVED, BOTH, MOVES, TURNS, Arrivals, GoalReached
+from templates.answers import Label
 from templates.asked import Draft
+from templates.truth import verdict
 from tests.templates import worlds
 
 TEMPLATE = GoalReached()
@@ -45,6 +47,22 @@ def test_for_each_size_of_step_as_many_have_arrived_as_have_not() -> None:
     for size, label in zip(zip(facts.step.tolist(), facts.turn_deg.tolist(), strict=True), labels, strict=True):
         counts.setdefault(size, Counter())[bool(label == ARRIVED)] += 1
     assert all(each[True] == each[False] for each in counts.values())
+
+
+def test_truth_decides_whether_a_camera_near_its_goal_is_there() -> None:
+    """Two steps and two turns away, where only three are asked about. 1.01 steps are too close to call."""
+    a, b = worlds.camera_poses()[[0, 4]]
+    step = float(np.linalg.norm(a[:3, 3] - b[:3, 3]))
+    turn_deg = float(np.degrees(Rotation.from_matrix(a[:3, :3].T @ b[:3, :3]).magnitude()))
+    sigma = np.full(len(worlds.FRAMES), 1e-4)
+    sure = {"direction_sigma_rad": 1e-3, "focal_relative_sigma": 1e-3, "rotation_sigma_rad": sigma}
+    scene = worlds.scene(worlds.with_path(metric(), position_sigma=sigma, **sure))
+    fact = {"frame_goal": 0, "frame": 8, "point_px": None, "step": step / 2, "turn_deg": turn_deg / 2}
+    assert "neither clearly" in TEMPLATE.measure(Arrivals.from_json([fact]), scene).why[0]
+    said = {word: Label(text=word, margin=9.0) for word in (BOTH, ARRIVED, MOVES, TURNS)}
+    found = {word: verdict(TEMPLATE, "choice", fact, label, scene) for word, label in said.items()}
+    assert found == {BOTH: True, ARRIVED: False, MOVES: False, TURNS: False}
+    assert verdict(TEMPLATE, "choice", {**fact, "step": step / 1.01}, said[BOTH], scene) is None
 
 
 def test_a_relative_clip_is_asked_in_distances_to_a_mark() -> None:

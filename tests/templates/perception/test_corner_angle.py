@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from templates.answers import Label
 from templates.generate import answers_to
 from templates.perception.corner_angle import CornerAngle
 from templates.scene.point_groups import ThreePoints
@@ -41,6 +42,18 @@ def test_angles_are_those_in_space(points: tuple[list[float], ...], kind: str) -
     assert measured.value[0, 0] == pytest.approx(expected, abs=1e-3)
     assert answers_to(TEMPLATE, "choice", facts, measured).labels().tolist() == [kind]
     assert measured.traps["measured to the continued line"][0] == pytest.approx(180 - expected, abs=0.06)
+
+
+def test_truth_decides_the_kind_of_an_angle_near_the_border_of_two() -> None:
+    """On a wall across the view: 68°."""
+    depth = worlds.slope()
+    wall = worlds.scene({**worlds.signals(), "depth": replace(depth, z=np.full_like(depth.z, 4.0))})
+    facts = three([304.5, 244.5], [454.5, 244.5], [360.7, 105.4])
+    choice = answers_to(TEMPLATE, "choice", facts, TEMPLATE.measure(facts, wall))
+    assert choice.why.tolist() == ["the angle is near the border of two kinds"]
+    said = {kind: Label(text=kind, margin=9.0) for kind in ("acute", "right", "obtuse")}
+    found = {kind: verdict(TEMPLATE, "choice", facts.to_json()[0], label, wall) for kind, label in said.items()}
+    assert found == {"acute": True, "right": False, "obtuse": False}
 
 
 def test_sigma_is_that_of_repeated_noise() -> None:

@@ -8,9 +8,11 @@ from scipy.stats import norm
 
 from experts.signals import Depth
 from spatial_engine.dataset.question_line import question_of
+from templates.answers import Label
 from templates.generate import answers_to
 from templates.perception.depth_queries import DepthOrder
 from templates.scene.point_groups import ThreePoints
+from templates.truth import verdict
 from tests.templates import worlds
 
 TEMPLATE = DepthOrder()
@@ -35,6 +37,20 @@ def test_near_neighbours_leave_the_order_open_but_not_the_closest_point() -> Non
     measured = TEMPLATE.measure(facts, SLOPE)
     order, closest = (answers_to(TEMPLATE, format, facts, measured) for format in ("order", "choice"))
     assert order.why.tolist() == ["two points are about equally far"] and closest.labels().tolist() == ["1"]
+
+
+def test_truth_decides_the_order_of_points_that_are_about_equally_far() -> None:
+    depth = worlds.slope()
+    bands = np.repeat([4.0, 4.4, 4.8], 16).astype(np.float32)
+    scene = worlds.scene(
+        {**worlds.signals(), "depth": replace(depth, z=np.tile(bands[:, None], (len(depth.z), 1, 64)))}
+    )
+    facts = points(84.5, 244.5, 404.5)
+    order = answers_to(TEMPLATE, "order", facts, TEMPLATE.measure(facts, scene))
+    assert order.why.tolist() == ["two points are about equally far"]
+    said = {text: Label(text=text, margin=9.0) for text in ("1 2 3", "1 3 2")}
+    found = {text: verdict(TEMPLATE, "order", facts.to_json()[0], label, scene) for text, label in said.items()}
+    assert found == {"1 2 3": True, "1 3 2": False}
 
 
 def test_an_order_that_range_and_depth_give_differently_is_refused() -> None:

@@ -7,6 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from experts.signals import Signal
+from templates.answers import Point
 from templates.perception.heading import HeadingPoint
 from templates.truth import verdict
 from tests.templates import worlds
@@ -58,6 +59,15 @@ def test_other_motions_are_not_asked_about(direction: list[float], turn_deg: flo
 def test_a_step_too_short_to_see_is_not_asked_about() -> None:
     near = HEADING.facts.from_json([{**WHOLE.to_json()[0], "frame_later": 4}])
     assert HEADING.measure(near, worlds.scene(moving([0, 0, 1]))).why.tolist() == ["the camera moves too little"]
+
+
+def test_truth_decides_the_point_without_the_distance_of_the_scene() -> None:
+    known = moving([0.2, 0, 1])
+    scene = worlds.scene({"camera_path": known["camera_path"]})
+    assert HEADING.measure(WHOLE, scene).why.tolist() == ["the distance of the scene is not known"]
+    for x, right in ((439.5, True), (445.5, True), (360.5, False)):
+        point = Point(xy_px=np.array([x, 239.5]), sigma_px=3.0, tolerance_px=16.0)
+        assert verdict(HEADING, "point", WHOLE.to_json()[0], point, scene) is right
 
 
 @worlds.UNITS

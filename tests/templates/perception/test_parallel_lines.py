@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from experts.signals import Depth, Signal
+from templates.answers import Label
 from templates.generate import answers_to
 from templates.perception.parallel_lines import ParallelLines, TwoLines
+from templates.truth import verdict
 from tests.templates import worlds
 
 TEMPLATE = ParallelLines()
@@ -54,6 +56,15 @@ def test_the_kind_of_angle_is_that_on_the_floor(first: list, second: list, kind:
     if kind == "parallel":
         assert measured.traps["the angle in the photo"].tolist() == ["neither"]
         assert measured.traps["parallel in the photo"].tolist() == ["no"]
+
+
+def test_truth_decides_the_kind_of_an_angle_near_the_border_of_two() -> None:
+    """8°, where 5° is asked about and 15° is the border."""
+    scene, facts = worlds.scene(wall()), lines([[100, 100], [400, 100]], [[100, 300], [400, 342.2]])
+    assert TEMPLATE.measure(facts, scene).why.tolist() == ["the angle is near the border of two kinds"]
+    said = {kind: Label(text=kind, margin=9.0) for kind in ("parallel", "neither", "perpendicular")}
+    found = {kind: verdict(TEMPLATE, "choice", facts.to_json()[0], label, scene) for kind, label in said.items()}
+    assert found == {"parallel": True, "neither": False, "perpendicular": False}
 
 
 def test_on_a_wall_across_the_view_the_angle_is_that_in_the_photo() -> None:
