@@ -6,9 +6,10 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 from spatial_engine.sequences import Sequence, open_sequence
+from spatial_engine.sequences.depth_elsewhere import DepthElsewhere
 from spatial_engine.sequences.matched_surface import MatchedSurface
 from templates.scene.shared_view import scene_distance
 from templates.scene.surface import Surface
@@ -67,6 +68,35 @@ def test_wrong_poses_give_no_distances(still: Sequence, corners: Float64[np.ndar
     path = replace(matched.path, world_from_cam=poses)
     found = replace(matched, path=path, _found={}).at(np.full(len(corners), FRAME), corners)
     assert np.isfinite(found.range).sum() <= 2
+
+
+@pytest.mark.long(sample=True)
+def test_depth_around_a_pixel_confirms_or_refutes_a_match(
+    still: Sequence, rendered: Path, corners: Float64[np.ndarray, "k 2"]
+) -> None:
+    """Of each corner's surroundings the right half has no depth."""
+    matched, _ = seen(still, corners[:1])
+    (whole,) = open_sequence(rendered)
+    exact = whole.truth.depth_of(whole.clip, [FRAME])
+    assert exact is not None
+    z = exact.z.copy()
+    for x, y in np.rint(corners).astype(int).tolist():
+        z[0, y - 3 : y + 4, x : x + 4] = np.nan
+
+    def by(factor: float) -> tuple[Surface, Bool[np.ndarray, "k"]]:
+        own = replace(exact, z=np.float32(factor) * z)
+        elsewhere = DepthElsewhere(path=matched.path, depth_of=lambda frame: own if frame == FRAME else None)
+        found = replace(matched, elsewhere=elsewhere, _found={}).at(np.full(len(corners), FRAME), corners)
+        return found, np.array([elsewhere.around(FRAME, xy) is not None for xy in corners])
+
+    found, around = by(1.0)
+    true = whole.scene([FRAME]).surface(FRAME, corners)
+    both = np.isfinite(found.range) & around & (true.range_relative_sigma < 0.02)
+    assert both.sum() >= 5
+    error = np.abs(np.log(found.range / true.range))[both]
+    assert np.all(error < 5 * np.hypot(found.range_relative_sigma, true.range_relative_sigma)[both])
+    refuted, around = by(0.6)
+    assert around.sum() >= 5 and np.isfinite(refuted.range[around]).sum() <= 1 < both.sum()
 
 
 def test_only_a_still_scene_with_poses_is_matched(still: Sequence, rendered: Path) -> None:
