@@ -1,9 +1,9 @@
 """What tests check of our functions at run time: the types of arguments and results, and the shapes of arrays."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, wraps
 from inspect import isgeneratorfunction
-from itertools import count
+from itertools import accumulate, chain, cycle, repeat
 from threading import Event
 from typing import Any, get_args
 
@@ -11,10 +11,15 @@ import jaxtyping
 from beartype import BeartypeConf, beartype
 from jaxtyping import AbstractArray, config
 
-FIRST, EACH = 50, 20
-"""The first calls of a function are checked, and each twentieth of the later ones."""
+FIRST = 5
+"""In each file of tests the first calls of a function are checked, and then one each time that there were half as many
+again: rare calls are nearly all checked, and frequent ones cost little."""
 EVERY_CALL = Event()
-"""Set: all calls are checked."""
+"""Set: all calls are checked, of functions that `count_again` finds."""
+
+_UNCHECKED = [calls // 2 - 1 for calls in accumulate(range(60), lambda calls, _: calls + calls // 2, initial=FIRST)]
+"""Numbers of calls between the later ones that are checked."""
+_COUNTED: set[Callable[[], None]] = set()
 
 _CHECK = beartype(conf=BeartypeConf(is_pep484_tower=True))
 _jaxtyped = jaxtyping.jaxtyped
@@ -44,7 +49,7 @@ def checked(target: Any = None, **_: object) -> Any:
 def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     if isgeneratorfunction(function):  # whose context would end before it starts
         return _jaxtyped(function, typechecker=_CHECK)
-    typed, calls = _later(function), count()
+    typed, is_checked = _later(function), _each_call()
 
     def with_shapes(*args: Any, **kwargs: Any) -> Any:
         with _jaxtyped("context"):  # one length for each name of an axis
@@ -54,11 +59,30 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(function)
     def sampled(*args: Any, **kwargs: Any) -> Any:
-        number = next(calls)
-        is_checked = number < FIRST or number % EACH == 0 or EVERY_CALL.is_set()
-        return (check if is_checked and not config.jaxtyping_disable else function)(*args, **kwargs)
+        if next(is_checked) and not config.jaxtyping_disable:
+            _COUNTED.add(from_the_first)
+            return check(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    def from_the_first() -> None:
+        nonlocal is_checked
+        is_checked = _each_call()
 
     return sampled
+
+
+def _each_call() -> Iterator[bool]:
+    """Whether a call is checked. No generator: several threads may ask at once."""
+    if EVERY_CALL.is_set():
+        return repeat(True)
+    runs = chain([FIRST], chain.from_iterable(zip(_UNCHECKED, repeat(1))))
+    return chain.from_iterable(map(repeat, cycle([True, False]), runs))
+
+
+def count_again() -> None:
+    """The next call of each function is its first."""
+    while _COUNTED:
+        _COUNTED.pop()()
 
 
 def _later(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-from tests.array_types import EVERY_CALL, checked
+from tests.array_types import EVERY_CALL, checked, count_again
 
 settings.register_profile("any load", settings.get_profile(settings.get_current_profile_name()), deadline=None)
 settings.load_profile("any load")
@@ -76,6 +76,18 @@ def _shares_fixtures(item: pytest.Function) -> bool:
     used = [fixture for found in item._fixtureinfo.name2fixturedefs.values() for fixture in found if fixture.baseid]
     grouped = item.get_closest_marker("xdist_group") is not None
     return not grouped and any(fixture.scope in ("module", "session", "package") for fixture in used)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """In each file types are checked anew."""
+    global _file
+    if item.path != _file:
+        _file = item.path
+        count_again()
+
+
+_file: Path | None = None
 
 
 @pytest.hookimpl(wrapper=True)
