@@ -30,6 +30,7 @@ from templates.template import Template
 _PLACES = 20
 _SURE = 0.99
 _FEW_STEPS, _MANY_STEPS = "the plan has too few steps", "the plan has too many steps"
+_NO_LENGTH = "the length of a step is not known"
 _FEWEST_SHOWN = 2
 """Fewest steps of the largest move of the worked example."""
 _TRIED = 6
@@ -66,7 +67,8 @@ class NavigateLegs(Template):
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("plan",)
     facts: ClassVar[type[Facts]] = TwoLegs
-    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_FEW_STEPS, _MANY_STEPS})
+    not_worth_asking: ClassVar[frozenset[str]] = frozenset({_FEW_STEPS, _MANY_STEPS, _NO_LENGTH})
+    """Without the length of a step, a plan can still be wrong: by its rotations."""
     needs: frozenset[str] = frozenset({"camera_path"})
     reads: frozenset[str] = frozenset(
         {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
@@ -107,8 +109,8 @@ class NavigateLegs(Template):
             sure = np.asarray(example.p_within()) >= _SURE
         cases = {
             POSITION_UNKNOWN: np.isnan(scene.world_from_cam(np.column_stack([shown, asked[:, 1]]))).any(axis=(1, 2, 3)),
-            "the tilt between the photos is too steep for a plan": np.isnan(first + second).any(axis=1),
-            "the length of a step is not known": ~known,
+            "the tilt between the photos is too steep for a plan": np.isnan((first + second)[:, ROTATES]).any(axis=1),
+            _NO_LENGTH: ~known,
             "the worked example may be wrong": ~sure,
         }
         return Measured(

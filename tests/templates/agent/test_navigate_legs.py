@@ -11,9 +11,12 @@ from scipy.spatial.transform import Rotation
 
 from action_mapping.primitives import CAMERA_AXIS, COMPONENTS, ROTATIONS, primitive
 from experts.signals import Signal, SparsePoints
+from templates.agent.legs import ROTATES
 from templates.agent.navigate_legs import NavigateLegs
+from templates.answers import Plan
 from templates.asked import Draft
 from templates.columns import Json
+from templates.truth import verdict
 from tests.templates import worlds
 
 TEMPLATE = NavigateLegs()
@@ -77,6 +80,22 @@ def test_a_wrong_example_is_refused() -> None:
     wrong = replace(facts, example=-facts.example)
     assert (TEMPLATE.measure(facts, scene).why == "").all()
     assert {*TEMPLATE.measure(wrong, scene).why.tolist()} == {"the worked example may be wrong"}
+
+
+def test_truth_without_the_length_of_a_step_contradicts_wrong_rotations_only() -> None:
+    signals, sure = worlds.signals(), np.full(len(worlds.FRAMES), 1e-4)
+    exact = worlds.with_path(
+        signals, direction_sigma_rad=1e-3, focal_relative_sigma=1e-3, rotation_sigma_rad=sure, position_sigma=sure
+    )
+    truth = worlds.scene({name: part for name, part in exact.items() if name != "sparse_points"})
+    found = drafts(signals)
+    facts = TEMPLATE.facts.from_json([draft.fact for draft in found])
+    assert {*TEMPLATE.measure(facts, truth).why.tolist()} == {"the length of a step is not known"}
+    written = [draft.answer for draft in found if isinstance(draft.answer, Plan)]
+    turned = [replace(plan, counts=plan.counts + 3.0 * ROTATES) for plan in written]
+    for plans, expected in ((written, None), (turned, False)):
+        verdicts = [verdict(TEMPLATE, "plan", d.fact, plan, truth) for d, plan in zip(found, plans, strict=True)]
+        assert len(found) >= 4 and verdicts == [expected] * len(found)
 
 
 @pytest.mark.parametrize("changes", [{"direction_sigma_rad": 0.8}, {"position_sigma": np.full(24, 1.0)}])
