@@ -37,7 +37,8 @@ Strecha's fountain shows at least 0.73, and at the median 0.97."""
 _LEAST_POINTS = 40
 """Pairs with fewer matched pixels are ignored: repeated structure gives wrong matches (fox_ngp has such pairs)."""
 _AGREEING = 3
-"""A frame with this many agreeing pairs is kept although a single pair contradicts it."""
+"""A frame is kept although pairs contradict it if at least so many times as many agree: matches go wrong too. In
+7-Scenes two pairs contradict a frame, by up to 64 px, of which six agree to a pixel or two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,12 +106,10 @@ def inconsistent(frames: Int64[np.ndarray, "s"], bad: set[FramePair], good: set[
     agreeing = Counter(frame for pair in good for frame in pair)
     while disputed:
         counts = Counter(frame for pair in disputed for frame in pair)
-        worst = max(counts, key=lambda frame: (counts[frame], -agreeing[frame], frame))
-        if counts[worst] == 1:  # what is left are single pairs: matches go wrong too
-            disputed = {pair for pair in disputed if min(agreeing[frame] for frame in pair) < _AGREEING}
-            if not disputed:
-                break
-            worst = min((frame for pair in disputed for frame in pair), key=lambda frame: (agreeing[frame], frame))
+        weak = [frame for frame in counts if agreeing[frame] < _AGREEING * counts[frame]]
+        if not weak:
+            break
+        worst = max(weak, key=lambda frame: (counts[frame], -agreeing[frame], frame))
         left.discard(worst)
         disputed = {pair for pair in disputed if worst not in pair}
     return every - max(_parts(frames, left, good), key=len, default=set())
