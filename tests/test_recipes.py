@@ -67,7 +67,7 @@ def test_from_ground_truth_to_a_mixture(typed: Type, tmp_path: Path) -> None:
 
 @pytest.mark.long(sample=True)
 def test_from_plain_video(typed: Type, tmp_path: Path) -> None:
-    image_clip(short_demo(frames=24, width_px=320), tmp_path / "VIDEOS" / "room")
+    image_clip(short_demo(frames=16, width_px=320), tmp_path / "VIDEOS" / "room")
     typed("from-video")
     for name, ability in (("DISTANCE", "L1/Geometry/Distance"), ("CORRESPONDENCE", "L1/Relation/Correspondence")):
         assert {*questions(f"VIDEO_{name}")} == {ability}
