@@ -116,6 +116,8 @@ def _signs_of_rate(
 ) -> Int8[np.ndarray, "m"]:
     """Apply hysteresis, fill short pauses, undo the blur of edges, and drop short motions."""
     size = np.abs(rate)
+    if not (size > dead_zone).any():
+        return np.zeros(len(rate), dtype=np.int8)
     signs = np.where(size > settings.release * dead_zone, np.sign(rate), 0.0).astype(np.int8)
     starts = run_starts(signs)
     kept = np.where(np.logical_or.reduceat(size > dead_zone, starts), signs[starts], 0)

@@ -1,5 +1,6 @@
 """Segmentation of a path: one segment for each motion with its own name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -69,29 +70,92 @@ def motion_segments(
 
     Warns (PathWarning) of gaps in time and of impossible speeds.
     """
-    settings = settings or SegmentSettings()
+    (segments,) = motion_segments_at(
+        world_from_cam,
+        times_s,
+        [settings or SegmentSettings()],
+        scale=scale,
+        up_world=up_world,
+        sigmas=(rotation_sigma_rad, position_sigma),
+        focal_px=focal_px,
+    )
+    return segments
+
+
+def motion_segments_at(
+    world_from_cam: Float64[np.ndarray, "n 4 4"],
+    times_s: Float64[np.ndarray, "n"],
+    thresholds: Sequence[SegmentSettings],
+    *,
+    scale: PathScale,
+    up_world: Float64[np.ndarray, "3"] | None = None,
+    sigmas: tuple[float | None, float | None] = (None, None),
+    focal_px: Float64[np.ndarray, "n"] | None = None,
+) -> list[list[Segment]]:
+    """The segments at each of several thresholds. What does not depend on these is computed once. `sigmas`: of rotation
+    and position. All else as for `motion_segments`."""
     durations_s = checked_durations(times_s)
     checked_rotations(world_from_cam)
     steps = camera_motion(world_from_cam[:-1], world_from_cam[1:])
-    if scale == "metric":
-        length, span_s = window_lengths(steps[:, 3:], durations_s, settings.max_window_s)
-        warn_impossible_speed(length / span_s)
     gap_steps = gaps(durations_s)
     clock_s = durations_s.copy()
     clock_s[gap_steps] = np.median(durations_s)  # a gap counts as one median step without motion
     zoom = _zoom_steps(focal_px, len(times_s))
-    sigmas = (rotation_sigma_rad, position_sigma)
-    signs = _signs(np.column_stack([steps, zoom]), gap_steps, clock_s, scale, sigmas, settings)
-    edges = _edges(signs, clock_s, gap_steps, settings.min_duration_s)
-    codes = _majority(signs, edges, clock_s)
-    levelled = None
+    moves, level, steep = _Moves.of(steps, zoom, gap_steps, sigmas), None, np.empty(0)
     if up_world is not None:
         level_steps = levelled_motion(world_from_cam[:-1], world_from_cam[1:], up_world)
         steep = np.isnan(level_steps[:, 0])
         level_steps[steep] = 0.0
-        level_signs = _signs(np.column_stack([level_steps, zoom]), gap_steps, clock_s, scale, sigmas, settings)
-        levelled = (_majority(level_signs, edges, clock_s), np.logical_or.reduceat(steep, edges[:-1]))
-    return _segments(codes, levelled, edges, times_s, gap_steps)
+        level = _Moves.of(level_steps, zoom, gap_steps, sigmas)
+    found = []
+    for settings in thresholds:
+        if scale == "metric":
+            length, span_s = window_lengths(steps[:, 3:], durations_s, settings.max_window_s)
+            warn_impossible_speed(length / span_s)
+        signs, levelled = _signs(moves, clock_s, scale, settings), None
+        edges = _edges(signs, clock_s, gap_steps, settings.min_duration_s)
+        if level is not None:
+            level_codes = _majority(_signs(level, clock_s, scale, settings), edges, clock_s)
+            levelled = (level_codes, np.logical_or.reduceat(steep, edges[:-1]))
+        found.append(_segments(_majority(signs, edges, clock_s), levelled, edges, times_s, gap_steps))
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Moves:
+    """The change of each component in each step, none across gaps, and the noise of poses."""
+
+    rotation: Float64[np.ndarray, "m 3"]
+    translation: Float64[np.ndarray, "m 3"]
+    zoom: Float64[np.ndarray, "m"]
+    rotation_sigma: float
+    translation_sigma: float
+
+    @classmethod
+    def of(
+        cls,
+        steps: Float64[np.ndarray, "m 6"],
+        zoom: Float64[np.ndarray, "m"],
+        gap_steps: list[int],
+        sigmas: tuple[float | None, float | None],
+    ) -> "_Moves":
+        """Noise whose σ is None is estimated."""
+        steps, zoom = steps.copy(), zoom.copy()
+        steps[gap_steps], zoom[gap_steps] = 0.0, 0.0
+        rotation, translation = steps[:, :3], steps[:, 3:]
+        if np.isnan(translation).any():
+            translation = np.zeros_like(translation)
+        rotation_sigma, translation_sigma = (
+            smoothing_residual(part) if sigma is None else sigma
+            for part, sigma in zip((rotation, translation), sigmas, strict=True)
+        )
+        return cls(
+            rotation=rotation,
+            translation=translation,
+            zoom=zoom,
+            rotation_sigma=rotation_sigma,
+            translation_sigma=translation_sigma,
+        )
 
 
 def _zoom_steps(focal_px: Float64[np.ndarray, "n"] | None, count: int) -> Float64[np.ndarray, "m"]:
@@ -103,30 +167,16 @@ def _zoom_steps(focal_px: Float64[np.ndarray, "n"] | None, count: int) -> Float6
 
 
 def _signs(
-    steps: Float64[np.ndarray, "m 7"],
-    gap_steps: list[int],
-    clock_s: Float64[np.ndarray, "m"],
-    scale: PathScale,
-    sigmas: tuple[float | None, float | None],
-    settings: SegmentSettings,
+    moves: _Moves, clock_s: Float64[np.ndarray, "m"], scale: PathScale, settings: SegmentSettings
 ) -> Int8[np.ndarray, "m 7"]:
     """Direction of motion of each component in each step."""
-    steps = steps.copy()
-    steps[gap_steps] = 0.0
-    rotation, translation, zoom = steps[:, :3], steps[:, 3:6], steps[:, 6:]
-    if np.isnan(translation).any():
-        translation = np.zeros_like(translation)
-    rotation_sigma, translation_sigma = (
-        smoothing_residual(part) if sigma is None else sigma
-        for part, sigma in zip((rotation, translation), sigmas, strict=True)
-    )
     threshold = settings.translation_m_s
     if scale == "relative":
-        threshold = relative_threshold(translation, clock_s, translation_sigma, settings)
+        threshold = relative_threshold(moves.translation, clock_s, moves.translation_sigma, settings)
     parts = (
-        (rotation, settings.rotation_rad_s, rotation_sigma),
-        (translation, threshold, translation_sigma),
-        (zoom, settings.zoom_per_s, 0.0),
+        (moves.rotation, settings.rotation_rad_s, moves.rotation_sigma),
+        (moves.translation, threshold, moves.translation_sigma),
+        (moves.zoom[:, None], settings.zoom_per_s, 0.0),
     )
     return np.column_stack(
         [active_signs(part, clock_s, threshold=least, sigma=sigma, settings=settings) for part, least, sigma in parts]

@@ -17,7 +17,7 @@ from action_mapping.camera_rates import PathWarning
 from action_mapping.dead_zones import SegmentSettings, window_lengths
 from action_mapping.primitives import COMPONENTS, PRIMITIVE, ROTATIONS, STAY, TRANSLATIONS, Primitive, primitive_of
 from action_mapping.reading import camera_motion, levelled_motion
-from action_mapping.segments import Segment, motion_segments
+from action_mapping.segments import Segment, motion_segments_at
 from templates.measured import margin_of_all
 from templates.scene.camera_motion import ends_of
 from templates.scene.marks import spread_frames
@@ -112,13 +112,11 @@ def _story(scene: Scene, first: int, last: int, axes: str) -> Story:
     if not distance > 0:
         return Story(why="the distance of the scene is not known")
     poses = path.world_from_cam[rows]
-    found, stories = [], []
     thresholds = _thresholds(poses, times_s, distance)
-    for factor in _FACTORS:
-        found.append(_named(poses, times_s, scene.up_world if axes == "level" else None, thresholds, factor))
-        stories.append(tuple(part for part, _ in found[-1]))
-        if () in stories[-1]:
-            return Story(why="no simple motion at some time")
+    found = _named(poses, times_s, scene.up_world if axes == "level" else None, thresholds)
+    stories = [tuple(part for part, _ in parts) for parts in found]
+    if any(() in story for story in stories):
+        return Story(why="no simple motion at some time")
     if len({*stories}) > 1:
         return Story(why="whether the camera moves in some way is too close to call")
     if len(stories[0]) > MOST_PARTS:
@@ -162,15 +160,14 @@ def _named(
     times_s: Float64[np.ndarray, "n"],
     up_world: Float64[np.ndarray, "3"] | None,
     thresholds: tuple[float, float],
-    factor: float,
-) -> list[tuple[Part, Segment]]:
-    """Parts with their segments at thresholds times a factor; () for a part without a simple name."""
+) -> list[list[tuple[Part, Segment]]]:
+    """Parts with their segments at thresholds times each of the factors; () for a part without a simple name."""
     rotation, translation = thresholds
-    settings = SegmentSettings(rotation_rad_s=factor * rotation, translation_m_s=factor * translation)
+    settings = [SegmentSettings(rotation_rad_s=f * rotation, translation_m_s=f * translation) for f in _FACTORS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PathWarning)  # lengths are in any unit
-        segments = motion_segments(poses, times_s, scale="metric", up_world=up_world, settings=settings)
-    return [*_joined([(_part(segment, up_world is not None), segment) for segment in segments])]
+        found = motion_segments_at(poses, times_s, settings, scale="metric", up_world=up_world)
+    return [[*_joined([(_part(one, up_world is not None), one) for one in segments])] for segments in found]
 
 
 def _joined(parts: Sequence[tuple[Part, Segment]]) -> Iterator[tuple[Part, Segment]]:

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import RigidTransform, Rotation
 
 from action_mapping.camera_rates import PathWarning
+from action_mapping.dead_zones import SegmentSettings
 from action_mapping.primitives import COMPONENTS, primitive_of
 from action_mapping.rigid import PoseError
-from action_mapping.segments import motion_segments
+from action_mapping.segments import motion_segments, motion_segments_at
 from tests.action_mapping.paths import DOWN_Y_UP, MOVES, names, noisy, posed, twist, walk
 
 DOLLY, PAN = [0, 0, 0, 0, 0, 0.5], [0, 0.35, 0, 0, 0, 0]
@@ -244,3 +245,16 @@ def test_segments_cover_every_path_without_holes(count: int, seed: int, scale: s
     assert segments[-1].last == count - 1
     assert all(a.primitives != b.primitives or a.levelled != b.levelled for a, b in itertools.pairwise(segments))
     assert len(COMPONENTS) >= max(len(s.primitives) for s in segments)
+
+
+@pytest.mark.parametrize("scale", ["metric", "relative"])
+def test_segments_at_several_thresholds_are_those_at_each(scale: str) -> None:
+    poses, times_s = scenes()
+    poses = noisy(poses, np.random.default_rng(0), 1e-3, 1e-4)
+    thresholds = [
+        SegmentSettings(rotation_rad_s=f * 0.2, translation_m_s=f * 0.25, translation_fraction=f * 0.5, max_window_s=f)
+        for f in (0.5, 1.3, 2.0)
+    ]
+    each = [motion_segments(poses, times_s, scale=scale, up_world=DOWN_Y_UP, settings=one) for one in thresholds]  # type: ignore[arg-type]
+    assert motion_segments_at(poses, times_s, thresholds, scale=scale, up_world=DOWN_Y_UP) == each  # type: ignore[arg-type]
+    assert each[0] != each[1] != each[2] != each[0]
