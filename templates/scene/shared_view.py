@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -103,7 +103,10 @@ def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
 
 
 def _seen(scene: Scene, frames: Int64[np.ndarray, "f"]) -> Float64[np.ndarray, "f p 3"]:
-    """Surface points of each photo in its camera's axes; NaN where a row ends."""
+    """Surface points of each photo in its camera's axes; NaN where a row ends. Pixels are matched only where no photo
+    has depth: each takes long, and depth shows enough of them."""
+    if scene.matched is not None and any(scene.has_depth(frame) for frame in frames.tolist()):
+        scene = replace(scene, matched=None)
     pixels = [xy[:: 1 + len(xy) // _MAX_POINTS] for xy in (known_pixels(scene, frame) for frame in frames.tolist())]
     counts = [len(xy) for xy in pixels]
     xyz_cam = scene.surface(np.repeat(frames, counts), np.concatenate(pixels)).xyz_cam

@@ -1,8 +1,13 @@
 """Which part of the scene two photos share."""
 
-import numpy as np
+from dataclasses import dataclass, replace
+from typing import NoReturn
 
-from templates.scene.shared_view import shared_views
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from templates.scene.shared_view import scene_distance, shared_views
+from templates.scene.surface import Surface
 from tests.templates import worlds
 
 
@@ -22,3 +27,27 @@ def test_pairs_are_computed_once_per_scene() -> None:
     scene = worlds.scene(worlds.signals())
     assert shared_views(scene, [0, 10]) is shared_views(scene, np.array([0, 10]))
     assert shared_views(scene, [0, 10]) is not shared_views(scene, [0, 20])
+
+
+def test_pixels_are_matched_only_where_no_photo_has_depth() -> None:
+    """Each takes long."""
+
+    @dataclass
+    class Matcher:
+        asked: int = 0
+        pose_sigma_px: float = 1.0
+
+        def at(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+            self.asked += len(frames)
+            return replace(Surface.unknown(len(frames)), xyz_cam=np.tile([0.0, 0.0, 4.0], (len(frames), 1)))
+
+        def shows(self, frames: object, xy_px: object, z: object) -> NoReturn:
+            raise AssertionError
+
+    bare = {"camera_path": worlds.signals()["camera_path"]}
+    holed = replace(worlds.slope(), z=np.where(np.arange(64) < 20, np.nan, worlds.slope().z).astype(np.float32))
+    for signals, asks in ((bare, True), ({**bare, "depth": holed}, False)):
+        matcher = Matcher()
+        scene = replace(worlds.scene(signals), matched=matcher)
+        distance = scene_distance(scene, np.array([0, 10]))
+        assert np.isfinite(distance).all() and bool(matcher.asked) is asks
