@@ -101,9 +101,9 @@ def active_signs(
     half = _half_window(durations_s, min(noise / threshold, settings.max_window_s))
     change, span_s = _window_changes(steps, durations_s, half)
     dead_zone = np.maximum(threshold, noise / span_s)
-    for column in range(steps.shape[1]):
-        rate = change[:, column] / span_s
-        signs[:, column] = _signs_of_rate(rate, dead_zone, durations_s, half, settings)
+    rates = change / span_s[:, None]
+    for column in np.flatnonzero((np.abs(rates) > dead_zone[:, None]).any(axis=0)):  # the others do not move
+        signs[:, column] = _signs_of_rate(rates[:, column], dead_zone, durations_s, half, settings)
     return signs
 
 

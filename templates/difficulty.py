@@ -1,7 +1,5 @@
 """How hard questions are to answer by looking: measured for every fact, stored with its questions, selectable."""
 
-from itertools import combinations
-
 import numpy as np
 from jaxtyping import Float64, Int64
 
@@ -55,7 +53,7 @@ def _largest_turn_rad(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Measure
     """NaN for one photo, and where a rotation is not known."""
     frames = np.where(frames < 0, frames[:, :1], frames)
     rotations = scene.world_from_cam(frames)[..., :3, :3]
-    angles = [angle_between_rad(rotations[:, a], rotations[:, b]) for a, b in combinations(range(frames.shape[1]), 2)]
+    angles = [angle_between_rad(rotations[:, :k], rotations[:, k, None]).max(axis=1) for k in range(1, frames.shape[1])]
     largest = np.max(angles, axis=0, initial=0.0) if angles else np.zeros(len(frames))
     return np.where(_distinct(frames) > 1, largest, np.nan)
 
