@@ -15,7 +15,7 @@ from tests.spatial_engine.sequences.rendered_set import write_set
 from tests.typed_in import Page
 
 PAGE = Page("docs/recipes.md")
-SEQUENCES = (8, 9, 11)
+SEQUENCES = (8, 9)
 Type = Callable[..., None]
 
 
