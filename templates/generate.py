@@ -107,7 +107,7 @@ def _first_draft(asked: Asked) -> Draft | Exception:
     failed: list[Exception] = []
     for k in range(len(asked)):
         try:
-            draft = asked.draft(k)
+            draft = asked.take(np.array([k])).draft(0)
             draft.answer.to_json()
             return draft
         except Exception as error:  # a plug-in may raise anything
