@@ -32,8 +32,7 @@ INTRODUCTION = """# Abilities
 
 The tree of spatial abilities has 27 leaves (SpatialTree). This page shows one question of every template and format
 that asks about them. The footage is rendered; `python docs/abilities.py demo/dataset every_leaf/dataset` writes the
-page. Wordings vary:
-every template has eight or more for a format, and this page shows one.
+page. Every template has ten or more wordings of a format, of which this page shows one.
 """
 
 Shown = dict[tuple[str, str], tuple[Question, Path]]
