@@ -36,9 +36,9 @@ _LEAST = 0.6
 Strecha's fountain shows at least 0.73, and at the median 0.97."""
 _LEAST_POINTS = 40
 """Pairs with fewer matched pixels are ignored: repeated structure gives wrong matches (fox_ngp has such pairs)."""
-_AGREEING = 3
+_AGREEING = 2
 """A frame is kept although pairs contradict it if at least so many times as many agree: matches go wrong too. In
-7-Scenes two pairs contradict a frame, by up to 64 px, of which six agree to a pixel or two."""
+7-Scenes three pairs contradict a frame, by up to 64 px, of which six agree to a pixel or two."""
 
 
 @dataclass(frozen=True, kw_only=True)

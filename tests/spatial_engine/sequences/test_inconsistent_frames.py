@@ -1,6 +1,7 @@
 """Which frames are blamed for pairs that contradict the pictures."""
 
 import numpy as np
+import pytest
 
 from spatial_engine.sequences.inconsistent_frames import FramePair, inconsistent
 
@@ -24,6 +25,6 @@ def test_a_frame_that_most_pairs_contradict_is_blamed() -> None:
     assert blamed(of_six - {(5, 6), (6, 7)}) == {6}
 
 
-def test_a_block_whose_frames_agree_among_themselves_is_blamed() -> None:
-    block = {9, 10, 11}
+@pytest.mark.parametrize("block", [{9, 10, 11}, {8, 9, 10, 11, 12, 13}, {18, 19, 20, 21, 22, 23}])
+def test_a_block_whose_frames_agree_among_themselves_is_blamed(block: set[int]) -> None:
     assert blamed({pair for pair in PAIRS if len(block & {*pair}) == 1}) == block
