@@ -64,6 +64,11 @@ class ImageTracks:
     provenance: Provenance
 
 
+CENTRE_RELATIVE_SIGMA = 0.016
+"""σ of a coordinate of the principal point, over the focal length, where it is assumed in the middle of the picture: of
+13 real cameras with a calibrated one it is off by 1.6 % (root mean square; at most 4.2 %)."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CameraPath:
     """Camera pose of each frame."""
@@ -99,6 +104,10 @@ class CameraPath:
     rotation_per_focal: float = 1.0
     """Relative change of a rotation between frames with a relative change of the focal length: about 1 for
     a camera that only turns, less where points at many distances hold the rotations."""
+
+    travel_relative_sigma: float = 0.0
+    """σ of the ratio of a distance between frames to a range, as far as it comes from the focal length and the
+    principal point."""
 
     @property
     def turn_relative_sigma(self) -> float:

@@ -17,6 +17,7 @@ from jaxtyping import Bool, Float32, Int64
 
 from experts.clip import Clip
 from experts.expert import WeightFreeExpert
+from experts.mapping.camera_effect import camera_effect
 from experts.mapping.colmap_features import FeatureSettings, build_database, read_pairs
 from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.focal import (
@@ -29,7 +30,6 @@ from experts.mapping.focal import (
     unknown_camera,
     user_camera,
 )
-from experts.mapping.focal_effect import focal_effect
 from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
 from experts.mapping.moving_parts import MovingPartsSettings, moving_parts
@@ -115,7 +115,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "20"
+    version = "21"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -218,6 +218,7 @@ class ColmapExpert(WeightFreeExpert):
             pair = ReconstructionPair(
                 clip=inputs.clip, keyframes=inputs.keyframes, sparse=reconstructions[this], poses=registered[this],
                 other=reconstructions[other], other_poses=registered[other], known_focal_sigma=attempt.known_sigma,
+                known_centre=inputs.user is not None and inputs.confirmed,
             )  # fmt: skip
             if not reconstructions_agree(pair, s.floors):
                 return NoEstimate(reason="the two reconstructions disagree", detail="no similarity joins their cameras")
@@ -226,7 +227,7 @@ class ColmapExpert(WeightFreeExpert):
                 return NoEstimate(
                     reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
                 )
-            effect = focal_effect(pair.sparse)
+            effect = camera_effect(pair.sparse)
             path = path_of(pair, effect, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
             results[f"sparse_points{suffix}"] = points_of(

@@ -8,9 +8,9 @@ from scipy.spatial.distance import pdist
 from scipy.spatial.transform import Rotation
 
 from experts.clip import Clip
+from experts.mapping.camera_effect import CameraEffect
 from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.focal import FocalSettings, estimated_relative_sigma
-from experts.mapping.focal_effect import FocalEffect
 from experts.mapping.observations import Observations
 from experts.mapping.pose_covariance import keyframe_sigmas
 from experts.mapping.reconstruction_checks import (
@@ -22,7 +22,7 @@ from experts.mapping.reconstruction_checks import (
 )
 from experts.mapping.registration import FramePoses
 from experts.provenance import Provenance
-from experts.signals import CameraPath, Scale, SparsePoints
+from experts.signals import CENTRE_RELATIVE_SIGMA, CameraPath, Scale, SparsePoints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +38,8 @@ class ReconstructionPair:
     other_poses: FramePoses
     known_focal_sigma: float | None
     """σ_f/f of the fixed camera of both; None: they estimated it."""
+    known_centre: bool
+    """The principal point is the user's, and the footage confirms it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +77,11 @@ class _Difference:
 
 
 def path_of(
-    pair: ReconstructionPair, effect: FocalEffect, focal: FocalSettings, floors: SystematicSigma, provenance: Provenance
+    pair: ReconstructionPair,
+    effect: CameraEffect,
+    focal: FocalSettings,
+    floors: SystematicSigma,
+    provenance: Provenance,
 ) -> CameraPath:
     """The camera path. σ = that of the frame's own points ⊕ that of the nearest keyframe ⊕ half the difference of the
     two reconstructions ⊕ systematic σ; ⊕ adds squares."""
@@ -108,6 +114,9 @@ def path_of(
         scale=Scale(kind="relative"),
         provenance=provenance,
         rotation_per_focal=effect.rotation,
+        travel_relative_sigma=float(
+            np.hypot(effect.ln_travel * _own_focal_sigma(pair, focal), effect.ln_travel_by_centre * _centre_sigma(pair))
+        ),
     )
 
 
@@ -124,9 +133,14 @@ def _own_focal_sigma(pair: ReconstructionPair, focal: FocalSettings) -> float:
     return float(np.sqrt(max(0.0, focal_sigma(pair, focal) ** 2 - difference**2)))
 
 
+def _centre_sigma(pair: ReconstructionPair) -> float:
+    """σ of each coordinate of the principal point over the focal length."""
+    return 0.0 if pair.known_centre else CENTRE_RELATIVE_SIGMA
+
+
 def points_of(
     pair: ReconstructionPair,
-    effect: FocalEffect,
+    effect: CameraEffect,
     focal: FocalSettings,
     path: CameraPath,
     between: Observations,
@@ -134,10 +148,12 @@ def points_of(
     provenance: Provenance,
 ) -> SparsePoints:
     """Sparse points, with their observations in keyframes and in the frames `between`. σ of the range = 3 % ⊕
-    triangulation ⊕ focal length. The difference of the two reconstructions is not included, as every fact is measured
-    on both. Observations in unregistered frames are dropped; points of unregistered keyframes are suspect."""
+    triangulation ⊕ focal length ⊕ principal point. The difference of the two reconstructions is not included, as every
+    fact is measured on both. Observations in unregistered frames are dropped; points of unregistered keyframes are
+    suspect."""
     sparse, clip = pair.sparse, pair.clip
     angle, by_focal = triangulation_angles(sparse), effect.ln_range * _own_focal_sigma(pair, focal)
+    by_camera = np.hypot(by_focal, effect.ln_range_by_centre * _centre_sigma(pair))
     column = pair.keyframes[sparse.place]
     outlier_probability = outlier_probabilities(sparse, pair.other, angle, trust)
     outlier_probability[sparse.point[~path.registered[column]]] = trust.outlier_probability_other
@@ -146,7 +162,7 @@ def points_of(
     first = pair.poses.cam_from_world[path.registered][0]
     return SparsePoints(
         xyz_world=sparse.xyz_world @ first[:3, :3].T + first[:3, 3],
-        range_relative_sigma=np.hypot(range_sigmas(sparse, angle, trust), by_focal),
+        range_relative_sigma=np.hypot(range_sigmas(sparse, angle, trust), by_camera),
         triangulation_angle_rad=angle,
         outlier_probability=outlier_probability,
         observation_point=np.concatenate([sparse.point, between.point])[registered],

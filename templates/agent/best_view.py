@@ -125,7 +125,7 @@ def _edges(scene: Scene, facts: NewViews) -> tuple[np.ndarray, np.ndarray]:
     lengths of all offsets."""
     frames = np.stack([np.repeat(facts.frame[:, None], _OTHERS, axis=1), facts.frames_others], axis=2).reshape(-1, 2)
     offset, (vfov, _) = offsets(scene, frames), scene.vfov_rad()
-    moved = np.hypot(scene.direction_sigma_rad * offset.length, offset.position_sigma)
+    moved = offset.shift_sigma
     with np.errstate(invalid="ignore", divide="ignore"):
         turned = np.hypot(scene.relative_rotation_sigma_rad(frames), moved / scene_distance(scene, frames[:, 1]))
     return (turned / vfov).reshape(-1, _OTHERS).max(axis=1), offset.length.reshape(-1, _OTHERS)

@@ -144,13 +144,13 @@ def point_in(scene: Scene, frame: int, rng: np.random.Generator) -> list[float] 
 def unit_of_length(
     scene: Scene, frame: Int64[np.ndarray, "n"], point_px: Float64[np.ndarray, "n 2"]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The distance to the point marked in each photo, or a metre where none is marked, in path units; its relative σ,
-    and its outlier probability. NaN where unknown."""
+    """The distance to the point marked in each photo, or a metre where none is marked, in path units; its relative σ as
+    a unit of distances between photos, and its outlier probability. NaN where unknown."""
     seen, relative = scene.surface(frame, point_px), np.isfinite(point_px).all(axis=1)
     sigma = scene.metre_relative_sigma
     return (
         np.where(relative, seen.range, 1.0 if np.isfinite(sigma) else np.nan),
-        np.where(relative, seen.range_relative_sigma, sigma),
+        np.where(relative, np.hypot(seen.range_relative_sigma, scene.travel_relative_sigma), sigma),
         np.where(relative, seen.outlier_probability, 0.0),
     )
 

@@ -102,7 +102,7 @@ class WhereToLook(Template):
         world = np.einsum("nij,nj->ni", poses[:, 1, :3, :3], seen.xyz_cam) + poses[:, 1, :3, 3] - poses[:, 0, :3, 3]
         direction = np.einsum("nji,nj->ni", poses[:, 0, :3, :3], world)
         offset, distance = offsets(scene, frames), np.linalg.norm(direction, axis=1)
-        moved = np.hypot(scene.direction_sigma_rad * offset.length, offset.position_sigma)
+        moved = offset.shift_sigma
         with np.errstate(invalid="ignore", divide="ignore"):
             parallax = np.hypot(moved, seen.range_relative_sigma * seen.range) / distance
             sigma = np.hypot(scene.relative_rotation_sigma_rad(frames), parallax)

@@ -74,7 +74,7 @@ class PlaceAgain(Template):
         a, b = at.reshape(n * k, 2).T
         views, offset = shared_views(scene, each), offsets(scene, pairs)
         unit = views.distance[a].reshape(n, k)
-        sigma = np.hypot(offset.position_sigma, scene.direction_sigma_rad * offset.length).reshape(n, k) / unit
+        sigma = offset.shift_sigma.reshape(n, k) / unit
         length, mutual, share = (
             column.reshape(n, k) for column in (offset.length, views.mutual[a, b], views.share[a, b])
         )

@@ -152,7 +152,7 @@ def _offset_sigma(
 ) -> Float64[np.ndarray, "n"]:
     """σ of the translation between two photos, in path units: systematic ⊕ positions."""
     offset = offsets(scene, np.column_stack([seen_from, frame]))
-    return np.asarray(np.hypot(scene.direction_sigma_rad * offset.length, offset.position_sigma))
+    return offset.shift_sigma
 
 
 def _slope(ahead: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n"]:

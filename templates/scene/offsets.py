@@ -22,6 +22,8 @@ class Offsets:
     """σ per axis of the direction: systematic ⊕ relative rotation."""
     position_sigma: Float64[np.ndarray, "n"]
     """σ per axis of the offset that is due to both positions, in path units."""
+    shift_sigma: Float64[np.ndarray, "n"]
+    """σ per axis of the offset beside distances to what is seen: systematic ⊕ positions, in path units."""
 
     @property
     def sigma_rad(self) -> Float64[np.ndarray, "n"]:
@@ -37,9 +39,12 @@ def offsets(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Offsets:
     length = np.linalg.norm(xyz_cam, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         direction = xyz_cam / length[:, None]
+    position_sigma = np.linalg.norm(scene.position_sigma(frames), axis=1)
+    systematic = np.hypot(scene.direction_sigma_rad, scene.travel_relative_sigma)
     return Offsets(
         length=length,
         direction=direction,
         pose_sigma_rad=np.hypot(scene.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames)),
-        position_sigma=np.linalg.norm(scene.position_sigma(frames), axis=1),
+        position_sigma=position_sigma,
+        shift_sigma=np.hypot(systematic * length, position_sigma),
     )

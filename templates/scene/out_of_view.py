@@ -92,7 +92,7 @@ def _translation_sigma(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Float6
     if scene.path is None or scene.path.motion != "general":
         return np.zeros(len(frames))
     offset = offsets(scene, frames)
-    return np.asarray(np.hypot(scene.direction_sigma_rad * offset.length, offset.position_sigma))
+    return offset.shift_sigma
 
 
 def pixels_out_of_view(scene: Scene, frame_a: int, frame_b: int, least_px: float) -> Float64[np.ndarray, "k 2"]:

@@ -169,5 +169,5 @@ def between_photos(
     """σ per axis of the translation between two photos, in path units, and of the rotation between them."""
     frames = np.column_stack([frame, other])
     offset = offsets(scene, frames)
-    shift = np.hypot(scene.direction_sigma_rad * offset.length, offset.position_sigma)
+    shift = offset.shift_sigma
     return shift, scene.relative_rotation_sigma_rad(frames)

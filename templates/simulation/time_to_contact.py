@@ -154,7 +154,8 @@ def _arrival(
         aside = np.arccos(np.clip(ahead / seen.range, -1, 1))
         time = np.where(aside <= _STEEPEST_RAD, ahead / speed, np.nan)
         turned = np.tan(aside) * motion.sigma_rad
-        sigma = np.sqrt(seen.range_relative_sigma**2 + motion.relative_sigma**2 + turned**2)
+        speed_sigma = np.hypot(motion.relative_sigma, scene.travel_relative_sigma)
+        sigma = np.sqrt(seen.range_relative_sigma**2 + speed_sigma**2 + turned**2)
     return time, sigma, seen.outlier_probability
 
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from experts.mapping.bundle_adjustment import adjusted, one_group
+from experts.mapping.camera_effect import camera_effect
 from experts.mapping.colmap_mapping import SparseReconstruction
-from experts.mapping.focal_effect import focal_effect
 from experts.mapping.reconstruction_checks import ranges
 from tests.experts.mapping.test_bundle_adjustment import zoomed_reconstruction
 
@@ -24,7 +24,7 @@ def around_near_points() -> SparseReconstruction:
 
 
 def test_far_points_come_nearer_with_a_longer_focal_length() -> None:
-    effect = focal_effect(around_near_points())
+    effect = camera_effect(around_near_points())
     near, far = (effect.ln_range[rows] for rows in (np.arange(200) % 3 != 0, np.arange(200) % 3 == 0))
     assert np.median(far) < -0.5 and np.abs(np.median(near)) < 0.6
     assert 0.05 < effect.direction_rad < 1.5
@@ -45,7 +45,7 @@ def test_it_predicts_the_errors_of_a_wrong_focal_length(ln_error: float) -> None
     )
     error = np.log(ranges(wrong) / ranges(right))
     error = np.array([error[right.point == point].mean() for point in range(len(right.xyz_world))])
-    effect = focal_effect(right)
+    effect = camera_effect(right)
     predicted = ln_error * effect.ln_range
     np.testing.assert_allclose(predicted, error - np.median(error), atol=0.25 * np.abs(error).max())
     turned, was = (each.cam_from_world[0, :3, :3] @ each.cam_from_world[-1, :3, :3].T for each in (wrong, right))
@@ -57,7 +57,7 @@ def test_a_point_that_no_keyframe_sees_changes_nothing() -> None:
     right = around_near_points()
     seen = right.point != 5
     fewer = replace(right, **{name: getattr(right, name)[seen] for name in ("point", "place", "keypoint", "xy_px")})
-    effect = focal_effect(fewer)
+    effect = camera_effect(fewer)
     assert effect.ln_range[5] == 0 and np.isfinite(effect.ln_range).all() and np.isfinite(effect.direction_rad)
 
 
@@ -86,7 +86,7 @@ def test_rotations_change_about_as_much_as_the_focal_length_where_the_camera_har
     azimuth, z = rng.uniform(-0.6, 0.6, 200), rng.uniform(4, 20, 200)
     around = np.stack([z * np.tan(azimuth), rng.uniform(-0.25, 0.25, 200) * z, z], axis=1)
     pan = cameras(np.radians(np.linspace(-10, 10, 8)), np.linspace(0, [0.02, 0, 0], 8))
-    assert 0.7 < focal_effect(seen_from(pan, around)).rotation < 1.1
+    assert 0.7 < camera_effect(seen_from(pan, around)).rotation < 1.1
 
 
 def test_an_orbit_holds_its_rotations() -> None:
@@ -94,4 +94,4 @@ def test_an_orbit_holds_its_rotations() -> None:
     azimuth = np.radians(np.linspace(0, 315, 8))
     orbit = cameras(azimuth, -6 * np.stack([np.sin(azimuth), np.zeros(8), np.cos(azimuth)], axis=1))
     middle = np.random.default_rng(0).uniform(-1.5, 1.5, (200, 3))
-    assert focal_effect(seen_from(orbit, middle)).rotation < 0.1
+    assert camera_effect(seen_from(orbit, middle)).rotation < 0.1
