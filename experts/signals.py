@@ -133,7 +133,7 @@ class SparsePoints:
     xyz_world: Float64[np.ndarray, "p 3"]
     """Positions, in the path's units."""
     range_relative_sigma: Float64[np.ndarray, "p"]
-    """σ of range / range, from the nearest observing camera: systematic floor ⊕ triangulation."""
+    """σ of range / range, from the nearest observing camera: systematic floor ⊕ triangulation ⊕ camera."""
     triangulation_angle_rad: Float64[np.ndarray, "p"]
     """Largest angle between two rays to the point."""
     outlier_probability: Float64[np.ndarray, "p"]
@@ -145,6 +145,8 @@ class SparsePoints:
     observation_xy_px: Float64[np.ndarray, "o 2"]
     """Pixel of each observation."""
     provenance: Provenance
+    camera_relative_sigma: Float64[np.ndarray, "p"] | None = None
+    """What the focal length and the principal point contribute to `range_relative_sigma`."""
 
 
 @dataclass(frozen=True, kw_only=True)

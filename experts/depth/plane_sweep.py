@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float32, Int64
+from scipy.spatial import cKDTree
 
 from experts.clip import Clip
 from experts.depth.consistent_patches import Patches, PatchSettings, consistent_patches
@@ -55,7 +56,7 @@ class PlaneSweepExpert(WeightFreeExpert):
     """Expert "plane_sweep": provides trusted patches of dense depth, in the units of both reconstructions."""
 
     name: ClassVar[str] = "plane_sweep"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     provides: ClassVar[frozenset[str]] = frozenset(_NAMES)
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "sparse_points"})
     may_use: ClassVar[frozenset[str]] = frozenset({"camera_path_check", "valid_area"})
@@ -96,7 +97,8 @@ class PlaneSweepExpert(WeightFreeExpert):
             scale=path.scale,
             provenance=Provenance(expert=self.name, version=self.version, settings=asdict(self.settings), seed=0),
         )
-        return self._held_against(depth, points, path)
+        sigma = np.hypot(depth.relative_sigma, _camera_sigma(depth, points, clip))
+        return self._held_against(replace(depth, relative_sigma=sigma), points, path)
 
     def _keyframes(self, pictures: PinholePictures, points: SparsePoints) -> "_Keyframes | NoEstimate":
         """Keyframes that have neighbours, swept; `NoEstimate` where the first ones keep too little."""
@@ -189,6 +191,24 @@ class _Keyframes:
         """The other keyframes that see most of what a keyframe sees."""
         order = np.argsort(-self.common[row], kind="stable")
         return [self.depth[k] for k in order[:count] if self.common[row, k]]
+
+
+def _camera_sigma(depth: Depth, points: SparsePoints, clip: Clip) -> Float32[np.ndarray, "d h w"]:
+    """What an error of the camera contributes to the relative σ of depth that is made on the same path: that of the
+    nearest observed point of each picture; in a picture without points, the largest of any point."""
+    of_point = points.camera_relative_sigma
+    count, height, width = depth.z.shape
+    if of_point is None or not len(of_point):
+        return np.zeros((count, height, width), dtype=np.float32)
+    y, x = (np.indices((height, width)) + 0.5) * np.reshape([clip.height_px / height, clip.width_px / width], (2, 1, 1))
+    pixels = np.stack([x, y], axis=-1) - 0.5
+    found = np.full((count, height, width), of_point.max(), dtype=np.float32)
+    for row, frame in enumerate(depth.frames):
+        seen = np.flatnonzero(points.observation_frame == frame)
+        if len(seen):
+            _, nearest = cKDTree(points.observation_xy_px[seen]).query(pixels)
+            found[row] = of_point[points.observation_point[seen[nearest]]]
+    return found
 
 
 def _without(views: Sequence[DepthView], one: DepthView) -> list[DepthView]:

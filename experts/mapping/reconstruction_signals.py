@@ -169,6 +169,7 @@ def points_of(
         observation_frame=clip.frames[column[registered]],
         observation_xy_px=clip.full_from_working(np.concatenate([sparse.xy_px, between.xy_px])[registered]),
         provenance=provenance,
+        camera_relative_sigma=by_camera,
     )
 
 

@@ -1,4 +1,4 @@
-"""How ranges, directions and rotations change with the focal length."""
+"""How ranges, directions, distances and rotations change with the focal length and the principal point."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from experts.mapping.bundle_adjustment import adjusted, one_group
-from experts.mapping.camera_effect import camera_effect
+from experts.mapping.camera_effect import _adjusted_to, camera_effect
 from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.reconstruction_checks import ranges
 from tests.experts.mapping.test_bundle_adjustment import zoomed_reconstruction
@@ -81,6 +81,48 @@ def cameras(azimuth_rad: np.ndarray, xyz_world: np.ndarray) -> np.ndarray:
     return poses
 
 
+def panning() -> SparseReconstruction:
+    """A camera that turns, and goes 30 cm sideways before points 4 to 20 m away."""
+    rng = np.random.default_rng(0)
+    azimuth, z = rng.uniform(-0.6, 0.6, 200), rng.uniform(4, 20, 200)
+    around = np.stack([z * np.tan(azimuth), rng.uniform(-0.25, 0.25, 200) * z, z], axis=1)
+    return seen_from(cameras(np.radians(np.linspace(-10, 10, 8)), np.linspace(0, [0.3, 0, 0], 8)), around)
+
+
+def orbiting() -> SparseReconstruction:
+    """A camera that goes round points."""
+    azimuth = np.radians(np.linspace(0, 315, 8))
+    orbit = cameras(azimuth, -6 * np.stack([np.sin(azimuth), np.zeros(8), np.cos(azimuth)], axis=1))
+    return seen_from(orbit, np.random.default_rng(0).uniform(-1.5, 1.5, (200, 3)))
+
+
+def test_a_turning_camera_does_not_know_how_far_it_went_unless_it_knows_its_focal_length() -> None:
+    turned, gone_round = camera_effect(panning()), camera_effect(orbiting())
+    assert turned.ln_travel > 2 and gone_round.ln_travel < 0.3
+    assert turned.ln_travel_by_centre > 5 * gone_round.ln_travel_by_centre
+    assert np.median(turned.ln_range_by_centre) > 5 * np.median(gone_round.ln_range_by_centre)
+
+
+@pytest.mark.parametrize("share", [0.013, -0.02])
+def test_it_predicts_how_far_a_camera_with_a_displaced_centre_seems_to_go(share: float) -> None:
+    right = panning()
+    wrong = _adjusted_to(right, replace(right.camera, cx_px=right.camera.cx_px + share * right.camera.fx_px))
+    went, goes = (np.linalg.norm(each[0, :3, 3] - each[-1, :3, 3]) for each in (
+        np.linalg.inv(right.cam_from_world), np.linalg.inv(wrong.cam_from_world)
+    ))  # fmt: skip
+    change = np.log(goes / went) - np.median(np.log(ranges(wrong) / ranges(right)))
+    assert abs(change) == pytest.approx(abs(share) * camera_effect(right).ln_travel_by_centre, rel=0.5)
+
+
+def test_no_effect_depends_on_the_unit_of_length() -> None:
+    one = panning()
+    other = replace(one, xyz_world=7 * one.xyz_world, cam_from_world=one.cam_from_world.copy())
+    other.cam_from_world[:, :3, 3] *= 7
+    a, b = camera_effect(one), camera_effect(other)
+    assert b.ln_travel == pytest.approx(a.ln_travel, rel=0.02)
+    assert b.ln_travel_by_centre == pytest.approx(a.ln_travel_by_centre, rel=0.02)
+
+
 def test_rotations_change_about_as_much_as_the_focal_length_where_the_camera_hardly_moves() -> None:
     rng = np.random.default_rng(0)
     azimuth, z = rng.uniform(-0.6, 0.6, 200), rng.uniform(4, 20, 200)
@@ -91,7 +133,4 @@ def test_rotations_change_about_as_much_as_the_focal_length_where_the_camera_har
 
 def test_an_orbit_holds_its_rotations() -> None:
     """Whoever goes round something sees by which angle, whatever the focal length."""
-    azimuth = np.radians(np.linspace(0, 315, 8))
-    orbit = cameras(azimuth, -6 * np.stack([np.sin(azimuth), np.zeros(8), np.cos(azimuth)], axis=1))
-    middle = np.random.default_rng(0).uniform(-1.5, 1.5, (200, 3))
-    assert camera_effect(seen_from(orbit, middle)).rotation < 0.1
+    assert camera_effect(orbiting()).rotation < 0.1

@@ -32,3 +32,10 @@ def test_without_a_path_nothing_is_known() -> None:
     scene = replace(worlds.scene(SIGNALS), signals={})
     found = offsets(scene, PAIRS)
     assert np.isnan(found.length).all() and np.isnan(found.sigma_rad).all()
+
+
+def test_what_the_camera_does_to_distances_widens_shifts_beside_what_is_seen_but_no_direction() -> None:
+    unsure = offsets(worlds.scene(worlds.with_path(SIGNALS, travel_relative_sigma=0.2)), PAIRS[:2])
+    known = offsets(worlds.scene(SIGNALS), PAIRS[:2])
+    np.testing.assert_allclose(unsure.shift_sigma, np.hypot(known.shift_sigma, 0.2 * known.length))
+    np.testing.assert_array_equal(unsure.sigma_rad, known.sigma_rad)
