@@ -14,6 +14,7 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 from benchmarks.trust.creatures import Kind, Way, creature
 from experts.clip import Clip
+from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath
 from spatial_engine.rendering import Effects, RenderedScene, camera_paths, true_signals
 from spatial_engine.rendering.camera_paths import Poses, Stance
@@ -29,6 +30,9 @@ FURNISHED_SIZES = ((400, 300), (480, 360), (300, 400))
 VFOV_DEG = (35.0, 65.0)
 _READOUT = 0.35
 """Largest share of the frame interval for reading out a rolling shutter: 29 ms, as in slow phones."""
+_CENTRE, _MOST_OFF = 0.016, 0.042
+"""Standard deviation and maximum of the principal point's offset in each coordinate, over the focal length: as of 13
+real cameras (docs/sigma_calibration.md)."""
 _ATTEMPTS = 20
 _ANY_FOCAL = 0.5
 """σ of ln focal length during a zoom, when it is not one number."""
@@ -124,11 +128,13 @@ class Room:
     @property
     def conditions(self) -> dict[str, str]:
         """Conditions in words, by which verdicts are grouped."""
-        effects = self.scene.effects
+        effects, camera = self.scene.effects, self.scene.intrinsics
+        off_px = np.hypot(camera.cx_px - (camera.width_px - 1) / 2, camera.cy_px - (camera.height_px - 1) / 2)
         return {
             "style": self.style,
             "path": self.path,
             "moving object": self.mover,
+            "principal point": f"{'more than' if off_px > 0.02 * camera.fx_px else 'up to'} 2 % off the centre",
             "rolling shutter": "yes" if effects.rolling_shutter else "no",
             "noise": "above 2 grey levels" if effects.noise_grey > 2 else "up to 2 grey levels",
         }
@@ -140,7 +146,8 @@ def room(seed: int, style: Style = "room") -> Room:
     for attempt in range(_ATTEMPTS):
         rng = np.random.default_rng([seed, attempt])
         try:
-            return draw(rng, seed)
+            drawn = draw(rng, seed)
+            return replace(drawn, scene=replace(drawn.scene, intrinsics=_real_lens(rng, drawn.scene.intrinsics)))
         except ValueError as error:  # the camera leaves the room
             failure = error
     raise ValueError(f"no {style} of seed {seed} holds its path") from failure
@@ -218,6 +225,12 @@ def _wandering(rng: np.random.Generator, scene: RenderedScene) -> Way:
     across = side * away * np.interp(t, [0, 1], rng.uniform([-0.45, 0.15], [-0.15, 0.45]))
     way = first[:2, 3] + np.outer(across, right) + np.outer(away, ahead)
     return np.clip(way, 0.5, np.array(scene.room.size_m[:2]) - [0.5, 1.0])
+
+
+def _real_lens(rng: np.random.Generator, ideal: Intrinsics) -> Intrinsics:
+    """The camera with a principal point off the centre, as real ones have."""
+    x, y = (np.clip(rng.normal(0, _CENTRE, 2), -_MOST_OFF, _MOST_OFF) * ideal.fx_px).tolist()
+    return replace(ideal, cx_px=ideal.cx_px + x, cy_px=ideal.cy_px + y)
 
 
 def _effects(rng: np.random.Generator) -> Effects:

@@ -1,6 +1,7 @@
 """Rooms with animals and people."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -36,3 +37,9 @@ def test_a_visited_room_shows_its_visitor_in_many_frames() -> None:
 
 def test_a_furnished_room_has_an_animal_a_person_or_nothing_that_moves() -> None:
     assert [room(seed, "furnished").mover for seed in range(3)] == ["animal", "no", "person"]
+
+
+def test_cameras_have_their_principal_point_off_the_centre_as_real_ones() -> None:
+    cameras = [room(seed, style).scene.intrinsics for style in get_args(Style) for seed in range(4)]
+    off = [((c.cx_px - (c.width_px - 1) / 2) / c.fx_px, (c.cy_px - (c.height_px - 1) / 2) / c.fx_px) for c in cameras]
+    assert 0.008 < np.std(off) < 0.03 and np.abs(off).min() > 0 and np.abs(off).max() <= 0.042
