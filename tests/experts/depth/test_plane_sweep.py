@@ -104,6 +104,23 @@ def test_patches_of_a_room_have_the_right_depth_in_the_unit_of_both_paths() -> N
     assert np.isfinite(second.z).sum() > 0.95 * np.isfinite(depth.z).sum()
 
 
+def test_what_the_camera_does_to_ranges_widens_sigma_as_at_the_nearest_point() -> None:
+    _, clip, signals = room(SIDEWAYS)
+    points = signals["sparse_points"]
+    assert isinstance(points, SparsePoints)
+    near = points.xyz_world[:, 2] < np.median(points.xyz_world[:, 2])
+    unsure = replace(points, camera_relative_sigma=np.where(near, 0.1, 0.2))
+    known, found = (
+        PlaneSweepExpert(SMALL)(clip, {**signals, "sparse_points": each})["depth_patches"] for each in (points, unsure)
+    )
+    assert isinstance(known, Depth) and isinstance(found, Depth)
+    np.testing.assert_array_equal(found.z, known.z)
+    added = np.sqrt(found.relative_sigma.astype(float) ** 2 - known.relative_sigma.astype(float) ** 2)
+    added = added[np.isfinite(added)]
+    assert np.isclose(added, 0.1, rtol=0.08).any() and np.isclose(added, 0.2, rtol=0.08).any()
+    assert (np.isclose(added, 0.1, rtol=0.08) | np.isclose(added, 0.2, rtol=0.08)).all()
+
+
 def test_a_forward_drive_and_a_rotation_give_nothing() -> None:
     _, clip, ahead = room(AHEAD)
     found = PlaneSweepExpert(replace(SMALL, first_keyframes=4, least_share=0.2))(clip, ahead)["depth_patches"]
