@@ -104,10 +104,9 @@ class CameraPath:
     rotation_per_focal: float = 1.0
     """Relative change of a rotation between frames with a relative change of the focal length: about 1 for
     a camera that only turns, less where points at many distances hold the rotations."""
-
     travel_relative_sigma: float = 0.0
-    """σ of the ratio of a distance between frames to a range, as far as it comes from the focal length and the
-    principal point."""
+    """σ of the ratio of a distance between frames to a range, relative to it, as far as it comes from the focal length
+    and the principal point. 0: the camera is known, or the expert does not measure it (only `colmap` does)."""
 
     @property
     def turn_relative_sigma(self) -> float:
@@ -146,7 +145,7 @@ class SparsePoints:
     """Pixel of each observation."""
     provenance: Provenance
     camera_relative_sigma: Float64[np.ndarray, "p"] | None = None
-    """What the focal length and the principal point contribute to `range_relative_sigma`."""
+    """What the focal length and the principal point contribute to `range_relative_sigma`; None: not measured."""
 
 
 @dataclass(frozen=True, kw_only=True)

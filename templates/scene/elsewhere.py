@@ -151,8 +151,7 @@ def _offset_sigma(
     scene: Scene, frame: Int64[np.ndarray, "n"], seen_from: Int64[np.ndarray, "n"]
 ) -> Float64[np.ndarray, "n"]:
     """σ of the translation between two photos, in path units: systematic ⊕ positions."""
-    offset = offsets(scene, np.column_stack([seen_from, frame]))
-    return offset.shift_sigma
+    return offsets(scene, np.column_stack([seen_from, frame])).shift_sigma
 
 
 def _slope(ahead: Float64[np.ndarray, "n 3"]) -> Float64[np.ndarray, "n"]:

@@ -23,7 +23,8 @@ class Offsets:
     position_sigma: Float64[np.ndarray, "n"]
     """σ per axis of the offset that is due to both positions, in path units."""
     shift_sigma: Float64[np.ndarray, "n"]
-    """σ per axis of the offset beside distances to what is seen: systematic ⊕ positions, in path units."""
+    """σ per axis of the offset where it is compared with distances to what is seen: systematic ⊕ positions, in path
+    units."""
 
     @property
     def sigma_rad(self) -> Float64[np.ndarray, "n"]:

@@ -88,11 +88,10 @@ def beyond_edge(
 
 
 def _translation_sigma(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Float64[np.ndarray, "n"]:
-    """σ per axis of the translation between two photos, in path units: systematic ⊕ formal."""
+    """σ per axis of the translation between two photos, in path units: systematic ⊕ positions."""
     if scene.path is None or scene.path.motion != "general":
         return np.zeros(len(frames))
-    offset = offsets(scene, frames)
-    return offset.shift_sigma
+    return offsets(scene, frames).shift_sigma
 
 
 def pixels_out_of_view(scene: Scene, frame_a: int, frame_b: int, least_px: float) -> Float64[np.ndarray, "k 2"]:

@@ -168,6 +168,4 @@ def between_photos(
 ) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
     """σ per axis of the translation between two photos, in path units, and of the rotation between them."""
     frames = np.column_stack([frame, other])
-    offset = offsets(scene, frames)
-    shift = offset.shift_sigma
-    return shift, scene.relative_rotation_sigma_rad(frames)
+    return offsets(scene, frames).shift_sigma, scene.relative_rotation_sigma_rad(frames)
