@@ -24,6 +24,7 @@ _PACKAGES = {
     "av": "av",
     "PIL": "pillow",
     "zarr": "zarr",
+    "numcodecs": "numcodecs",
     "typer": "typer",
     "annotated_doc": "annotated-doc",
     "rich": "rich",
