@@ -150,7 +150,7 @@ def unit_of_length(
     sigma = scene.metre_relative_sigma
     return (
         np.where(relative, seen.range, 1.0 if np.isfinite(sigma) else np.nan),
-        np.where(relative, np.hypot(seen.range_relative_sigma, scene.travel_relative_sigma), sigma),
+        np.hypot(np.where(relative, seen.range_relative_sigma, sigma), scene.travel_relative_sigma),
         np.where(relative, seen.outlier_probability, 0.0),
     )
 

@@ -115,7 +115,8 @@ class CameraSpeed(Template):
     def measure(self, facts: TimedInterval, scene: Scene) -> Measured:
         """Straight line over time; σ: both places, the systematic error of their distance, and the scale."""
         rides = _rides(scene, facts.frames)
-        relative = np.hypot(rides.relative_sigma, scene.metre_relative_sigma)
+        metre = np.hypot(scene.metre_relative_sigma, scene.travel_relative_sigma)
+        relative = np.hypot(rides.relative_sigma, metre)
         with np.errstate(divide="ignore", invalid="ignore"):
             speed = rides.length / rides.seconds
             sigma = speed * relative

@@ -250,7 +250,7 @@ class Scene(World):
     @property
     def travel_relative_sigma(self) -> float:
         """σ of the ratio of a distance between frames to a range, as far as it comes from the camera; NaN without a
-        path."""
+        path. Metres are known by ranges: a distance between frames in metres has it too."""
         return np.nan if self.path is None else self.path.travel_relative_sigma
 
     @property

@@ -141,7 +141,8 @@ class WhereItEnds(Template):
             error = np.abs(plan - _end(facts.steps)[:, None])
             own_sigma = np.linalg.norm(scene.position_sigma(frames)[:, [0, 1]], axis=1)[:, None]
             heading = scene.relative_rotation_sigma_rad(frames)[:, None]
-            relative = np.sqrt(scene.direction_sigma_rad**2 + heading**2 + scene.metre_relative_sigma**2)
+            metre = np.hypot(scene.metre_relative_sigma, scene.travel_relative_sigma)
+            relative = np.sqrt(scene.direction_sigma_rad**2 + heading**2 + metre**2)
             sigma = np.hypot(own_sigma, relative * np.abs(plan).max(axis=1, keepdims=True)).repeat(len(MARKS), axis=1)
         unit = scene_distance(scene, facts.frame)
         per_unit = error / unit[:, None]

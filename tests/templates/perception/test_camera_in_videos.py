@@ -77,6 +77,8 @@ def test_speeds_are_those_of_the_straight_line() -> None:
     assert measured.traps["distance instead of speed"].tolist() == [1.5]
     there_and_back = SPEED.measure(facts, worlds.scene(performing(1.5 * T + 0.5 * np.sin(9 * T), 0 * T)))
     assert there_and_back.why.tolist() == ["the camera does not move straight"]
+    unsure = worlds.with_path(performing(1.5 * T, 0 * T), travel_relative_sigma=0.1)
+    assert SPEED.measure(facts, worlds.scene(unsure)).sigma[0, 0] == pytest.approx(0.1 * 1.5 / 1.917, rel=0.02)
 
 
 def test_the_second_half_is_twice_as_fast() -> None:

@@ -85,6 +85,7 @@ def test_without_metres_or_gravity_nothing_is_asked() -> None:
 def test_too_large_a_sigma_asks_nothing() -> None:
     assert not asked(metric(direction_sigma_rad=0.6))
     assert not asked(metric(position_sigma=np.full(N, 2.0)))
+    assert not asked(metric(travel_relative_sigma=0.6))
 
 
 def test_a_photo_without_a_pose_is_refused() -> None:
