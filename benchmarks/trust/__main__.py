@@ -11,18 +11,19 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import TypeVar
 
 from benchmarks.trust.clips import AnyClip, HardClip, RoomClip, plain_clips, real_clips
 from benchmarks.trust.hard_rooms import KINDS
-from benchmarks.trust.instrument import check
+from benchmarks.trust.instrument import Instrument, check
 from benchmarks.trust.rooms import Style
 from benchmarks.trust.sources import TRUE_SETS, DetectedClip, RenderedSignals, TrueSet
 from benchmarks.trust.stated_cameras import NOT_UPRIGHT, StatedCamera
 from benchmarks.trust.table import table
-from benchmarks.trust.verdicts import ROOT, ClipVerdicts, Judge, digest, read
+from benchmarks.trust.verdicts import ROOT, Judge, digest
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
 
@@ -33,6 +34,7 @@ OTHERS = 9
 WORKERS = 2
 _QUICK_ROOMS, _QUICK_REAL = 4, ("hololens_indoor", "kitti_odom_a")
 Task = AnyClip | StatedCamera
+Result = TypeVar("Result")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,14 +43,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given.out.mkdir(parents=True, exist_ok=True)
     clips = [clip for clip in _clips(given) if fnmatch(clip.name, given.only)]
     judge = Judge(out=given.out.resolve(), code=digest(), seed=given.seed)
-    failed = make(clips, judge)
-    if failed:
+    missing = [clip for clip in clips if judge.kept(clip) is None]
+    print(f"{len(clips)} clips, {len(clips) - len(missing)} have their verdicts", flush=True)
+    task, todo = (Instrument(judge=judge), clips) if given.quick else (judge, missing)
+    done = made(task, todo)
+    if failed := len(todo) - len(done):
         print(f"{failed} of {len(clips)} clips failed: no table")
         return 1
-    kept = [found for clip in clips if (found := _kept(clip, judge)) is not None]
+    kept = [found for clip in clips if (found := judge.kept(clip)) is not None]
     text = table(kept, seed=given.seed, date=given.date, code=judge.code)
     if given.quick:
-        return check([clip for clip in clips if not isinstance(clip, StatedCamera)], judge, text)
+        return check(done, judge, text)
     if given.only != "*":
         print("\n".join(text.split("\n")[:45]))
         return 0
@@ -57,20 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def make(clips: Sequence[Task], judge: Judge) -> int:
-    """Makes the missing verdicts, two clips at a time; returns the number of clips that failed."""
-    missing = [clip for clip in clips if _kept(clip, judge) is None]
-    print(f"{len(clips)} clips, {len(clips) - len(missing)} have their verdicts", flush=True)
-    begun, failed = time.monotonic(), 0
-    for number, (clip, found) in enumerate(run_tasks(judge, missing, WORKERS), start=1):
+def made(task: Callable[[Task], Result], clips: Sequence[Task]) -> dict[Task, Result]:
+    """What the task returns of each clip, two clips at a time; clips that fail are left out."""
+    begun, done = time.monotonic(), {}
+    for number, (clip, found) in enumerate(run_tasks(task, clips, WORKERS), start=1):
+        if not isinstance(found, Crashed):
+            done[clip] = found
         outcome = f"failed: {found.error}\n{found.traceback}" if isinstance(found, Crashed) else str(found)
-        failed += isinstance(found, Crashed)
-        print(f"{number}/{len(missing)} {time.monotonic() - begun:5.0f} s  {clip.name:18} {outcome}", flush=True)
-    return failed
-
-
-def _kept(clip: Task, judge: Judge) -> ClipVerdicts | None:
-    return read(judge.out / clip.name, judge.code, judge.seed)
+        print(f"{number}/{len(clips)} {time.monotonic() - begun:5.0f} s  {clip.name:18} {outcome}", flush=True)
+    return done
 
 
 def _clips(given: argparse.Namespace) -> list[Task]:

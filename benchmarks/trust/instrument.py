@@ -1,14 +1,13 @@
 """Tests the audit itself: it must find planted wrong answers, contradict a wrong truth, and make nothing twice."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.trust.asked import questions_of, scenes_with
 from benchmarks.trust.clips import AnyClip, RoomClip
 from benchmarks.trust.rooms import RenderedTruth
-from benchmarks.trust.verdicts import Judge, count, made_in, read, setup_of
+from benchmarks.trust.verdicts import AskedClip, Judge, count, read
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
 from templates.question import Question
@@ -20,24 +19,52 @@ _MIN_CONTRADICTED = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Audited:
-    """One clip of the run."""
+class Tested:
+    """What the audit says about one clip."""
 
-    questions: list[Question]
-    truths: Mapping[str, TrueClip]
-    right: frozenset[str]
-    """Ids of questions with the verdict "right"."""
+    verdicts: Mapping[str, int]
+    """Number of questions by verdict."""
+    planted: int
+    """Wrong answers."""
+    missed: Sequence[str]
+    """Template and format of those that were not found."""
+    reversed: Mapping[str, int]
+    """`verdicts` where the camera of a rendered room goes its path backwards; empty of real footage."""
+    leaves: frozenset[str]
+    """Abilities that are asked about."""
+
+    def __str__(self) -> str:
+        return str(self.verdicts)
 
 
-def check(clips: Sequence[AnyClip], judge: Judge, text: str) -> int:
-    """Prints the result of each test; 0 if all pass."""
-    audited = {clip.name: _read(clip, judge) for clip in clips}
+@dataclass(frozen=True, kw_only=True)
+class Instrument:
+    """The task of a worker: makes a clip's verdicts if they are missing, and tests the audit on the same questions."""
+
+    judge: Judge
+
+    def __call__(self, clip: AnyClip) -> Tested:
+        """Asks once."""
+        asked = self.judge.asked(clip)
+        verdicts = (self.judge.kept(clip) or self.judge.judged(asked)).verdicts
+        made, missed = _planted(asked, {verdict.id for verdict in verdicts if verdict.word == "right"})
+        return Tested(
+            verdicts=count(verdicts),
+            planted=made,
+            missed=missed,
+            reversed=_backwards(asked) if isinstance(clip, RoomClip) else {},
+            leaves=frozenset(question.ability for question in asked.questions.values()),
+        )
+
+
+def check(tested: Mapping[AnyClip, Tested], judge: Judge, text: str) -> int:
+    """Prints the result of each test; 0 if all pass. `text`: the table."""
     checks = {
-        "each clip has labels that truth decides": _decided(audited),
-        "planted wrong answers are found": _planted(audited),
-        "a reversed truth contradicts labels": _backwards(clips, audited),
-        "existing verdicts are not made again": _resumed(clips, judge),
-        "the table has every leaf that was asked": _tabled(audited, text),
+        "each clip has labels that truth decides": _decided(tested),
+        "planted wrong answers are found": _found(tested),
+        "a reversed truth contradicts labels": _contradicted(tested),
+        "existing verdicts are not made again": _resumed(tested, judge),
+        "the table has every leaf that was asked": _tabled(tested, text),
     }
     for name, (passed, detail) in checks.items():
         print(f"{'ok  ' if passed else 'FAIL'} {name}: {detail}")
@@ -61,50 +88,18 @@ def planted(question: Question) -> Question | None:
     return None
 
 
-def _read(clip: AnyClip, judge: Judge) -> _Audited:
-    kept, setup = read(judge.out / clip.name), setup_of(clip, judge.seed)
-    assert kept is not None
-    signalled = clip.signals(made_in(judge.out / clip.name))
-    return _Audited(
-        questions=[
-            one
-            for each, signals in signalled
-            for one in questions_of(each, scenes_with(each, signals, setup), setup, setup.templates)
-        ],
-        truths=clip.truths([each for each, _ in signalled]),
-        right=frozenset(verdict.id for verdict in kept.verdicts if verdict.word == "right"),
-    )
+def _planted(asked: AskedClip, right: set[str]) -> tuple[int, list[str]]:
+    """Number of wrong answers in place of right ones, and those that are not found. They are compared among all other
+    questions: which photos' depth the truth reads depends on them all."""
+    wrong = {id: changed for id, q in asked.questions.items() if id in right and (changed := planted(q)) is not None}
+    verdicts = compare_labels((asked.questions | wrong).values(), asked.truths)
+    found = {verdict.id for verdict in verdicts if verdict.word == "wrong" and not verdict.reason}
+    return len(wrong), [f"{q.template} {q.format}" for id, q in wrong.items() if id not in found]
 
 
-def _decided(audited: Mapping[str, _Audited]) -> tuple[bool, str]:
-    counts = {name: len(one.right) for name, one in audited.items()}
-    return min(counts.values()) > 0, ", ".join(f"{name} {n}" for name, n in counts.items())
-
-
-def _planted(audited: Mapping[str, _Audited]) -> tuple[bool, str]:
-    """Compares the wrong answers among all other questions: which photos' depth the truth reads depends on them all."""
-    made, missed = 0, []
-    for one in audited.values():
-        wrong = {q.id: changed for q in one.questions if q.id in one.right and (changed := planted(q)) is not None}
-        verdicts = compare_labels([wrong.get(q.id, q) for q in one.questions], one.truths)
-        found = {verdict.id for verdict in verdicts if verdict.word == "wrong" and not verdict.reason}
-        made += len(wrong)
-        missed += [f"{q.template} {q.format}" for id, q in wrong.items() if id not in found]
-    detail = f"{made - len(missed)} of {made}" + (f"; missed: {', '.join(sorted(set(missed)))}" if missed else "")
-    return made > 0 and not missed, detail
-
-
-def _backwards(clips: Sequence[AnyClip], audited: Mapping[str, _Audited]) -> tuple[bool, str]:
-    """Compares the same questions with the same rooms and reversed camera paths."""
-    totals = {"right": 0, "wrong": 0, "undecidable": 0}
-    for clip in clips:
-        if isinstance(clip, RoomClip):
-            one = audited[clip.name]
-            truths = dict(_reversed(one.truths))
-            for word, n in count(list(compare_labels(one.questions, truths))).items():
-                totals[word] += n
-    decided = totals["right"] + totals["wrong"]
-    return decided > 0 and totals["wrong"] >= _MIN_CONTRADICTED * decided, f"{totals['wrong']} of {decided} decided"
+def _backwards(asked: AskedClip) -> dict[str, int]:
+    """Verdicts on the same questions in the same room with a reversed camera path."""
+    return count(list(compare_labels(asked.questions.values(), dict(_reversed(asked.truths)))))
 
 
 def _reversed(truths: Mapping[str, TrueClip]) -> Iterator[tuple[str, TrueClip]]:
@@ -114,13 +109,29 @@ def _reversed(truths: Mapping[str, TrueClip]) -> Iterator[tuple[str, TrueClip]]:
         yield id, replace(truth, of=replace(truth.of, world_from_cam=path))
 
 
-def _resumed(clips: Sequence[AnyClip], judge: Judge) -> tuple[bool, str]:
-    lacking = [clip.name for clip in clips if read(judge.out / clip.name, judge.code, judge.seed) is None]
+def _decided(tested: Mapping[AnyClip, Tested]) -> tuple[bool, str]:
+    counts = {clip.name: one.verdicts["right"] for clip, one in tested.items()}
+    return min(counts.values()) > 0, ", ".join(f"{name} {n}" for name, n in counts.items())
+
+
+def _found(tested: Mapping[AnyClip, Tested]) -> tuple[bool, str]:
+    made, missed = sum(one.planted for one in tested.values()), [each for one in tested.values() for each in one.missed]
+    detail = f"{made - len(missed)} of {made}" + (f"; missed: {', '.join(sorted(set(missed)))}" if missed else "")
+    return made > 0 and not missed, detail
+
+
+def _contradicted(tested: Mapping[AnyClip, Tested]) -> tuple[bool, str]:
+    right, wrong = (sum(one.reversed.get(word, 0) for one in tested.values()) for word in ("right", "wrong"))
+    return right + wrong > 0 and wrong >= _MIN_CONTRADICTED * (right + wrong), f"{wrong} of {right + wrong} decided"
+
+
+def _resumed(clips: Collection[AnyClip], judge: Judge) -> tuple[bool, str]:
+    lacking = [clip.name for clip in clips if judge.kept(clip) is None]
     other = [clip.name for clip in clips if read(judge.out / clip.name, "other code") is not None]
     return not lacking and not other, f"{len(lacking)} would be, {len(clips) - len(other)} with other code"
 
 
-def _tabled(audited: Mapping[str, _Audited], text: str) -> tuple[bool, str]:
-    leaves = {q.ability for one in audited.values() for q in one.questions}
+def _tabled(tested: Mapping[AnyClip, Tested], text: str) -> tuple[bool, str]:
+    leaves = {leaf for one in tested.values() for leaf in one.leaves}
     lacking = sorted(leaf for leaf in leaves if leaf not in text)
     return not lacking, f"{len(leaves)} leaves" + (f"; lacking: {', '.join(lacking)}" if lacking else "")

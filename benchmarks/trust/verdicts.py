@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.trust.asked import REAL_FACTS, Setup, described, questions_of, scenes_with
-from benchmarks.trust.clips import AnyClip
+from benchmarks.trust.clips import AnyClip, ClipSignals
 from benchmarks.trust.stated_cameras import StatedCamera
 from experts.clip import Clip
 from spatial_engine.atomic_file import atomic_file
@@ -17,6 +17,7 @@ from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.signal_errors import signal_errors
 from spatial_engine.trust.signal_errors_record import SignalErrors
+from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import ClipYield, scene_yield
 from templates.question import Question
@@ -62,6 +63,19 @@ class ClipVerdicts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AskedClip:
+    """A clip with its questions, their yield and their ground truth."""
+
+    clip: AnyClip
+    signalled: ClipSignals
+    questions: dict[str, Question]
+    """By id."""
+    yields: tuple[ClipYield, ...]
+    truths: Mapping[str, TrueClip]
+    """By clip id."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Judge:
     """The task of a worker."""
 
@@ -72,42 +86,57 @@ class Judge:
 
     def __call__(self, clip: AnyClip | StatedCamera) -> dict[str, int]:
         """Makes a clip's verdicts, and counts them. Signals in the store are not made again."""
-        kept = self._stated(clip) if isinstance(clip, StatedCamera) else self._judged(clip)
-        _write(self.out / clip.name / _FILE, kept)
-        return count(kept.verdicts) if not isinstance(clip, StatedCamera) else _stated_count(kept)
+        if isinstance(clip, StatedCamera):
+            stated = self._stated(clip)
+            _write(self.out / clip.name / _FILE, stated)
+            return _stated_count(stated)
+        return count(self.judged(self.asked(clip)).verdicts)
 
-    def _stated(self, clip: StatedCamera) -> ClipVerdicts:
-        found, wrong = clip.statements(made_in(self.out / clip.name), self.seed)
-        statements = [asdict(each) for each in found]
-        about = {"name": clip.name, "kind": "stated", "source": "pictures", "statements": statements, "wrong": wrong}
-        return ClipVerdicts(about=self._signed(about), yields=(), signals=(), verdicts=())
+    def kept(self, clip: AnyClip | StatedCamera) -> ClipVerdicts | None:
+        """The verdicts of this code and seed."""
+        return read(self.out / clip.name, self.code, self.seed)
 
-    def _judged(self, clip: AnyClip) -> ClipVerdicts:
+    def asked(self, clip: AnyClip) -> AskedClip:
+        """All that is asked about a clip."""
         setup = setup_of(clip, self.seed)
         signalled = clip.signals(made_in(self.out / clip.name))
-        clips = [each for each, _ in signalled]
-        truths = clip.truths(clips)
         questions: dict[str, Question] = {}
         yields: list[ClipYield] = []
         for each, signals in signalled:
             scenes = scenes_with(each, signals, setup)
             questions |= {one.id: one for one in questions_of(each, scenes, setup, setup.templates)}
             yields += scene_yield(pictures_of(each), scenes, list(setup.templates.values()), setup.ask, self.seed)
+        truths = clip.truths([each for each, _ in signalled])
+        return AskedClip(clip=clip, signalled=signalled, questions=questions, yields=tuple(yields), truths=truths)
+
+    def judged(self, asked: AskedClip) -> ClipVerdicts:
+        """The verdicts on all questions, which are stored."""
+        clip, questions, truths = asked.clip, asked.questions, asked.truths
         verdicts = list(compare_labels(questions.values(), truths))
         compared = clip.source == "pictures" and truths
-        errors = [part for each, own in signalled if compared for part in signal_errors(each, own, truths[each.id])]
+        errors = [
+            part for each, own in asked.signalled if compared for part in signal_errors(each, own, truths[each.id])
+        ]
         about = {
             "name": clip.name,
             "kind": clip.kind,
             "source": clip.source,
             "wrong": [described(questions[one.id].fact, one) for one in verdicts if one.word == "wrong"],
             **clip.conditions(),
-            "frames": sum(len(each.frames) for each in clips),
-            "minutes": _minutes(clips),
+            "frames": sum(len(each.frames) for each, _ in asked.signalled),
+            "minutes": _minutes([each for each, _ in asked.signalled]),
         }
-        return ClipVerdicts(
-            about=self._signed(about), yields=tuple(yields), signals=tuple(errors), verdicts=tuple(verdicts)
+        kept = ClipVerdicts(
+            about=self._signed(about), yields=asked.yields, signals=tuple(errors), verdicts=tuple(verdicts)
         )
+        _write(self.out / clip.name / _FILE, kept)
+        return kept
+
+    def _stated(self, clip: StatedCamera) -> ClipVerdicts:
+        found, wrong = clip.statements(made_in(self.out / clip.name), self.seed)
+        statements = [asdict(each) for each in found]
+        about = {"name": clip.name, "kind": "stated", "source": "pictures", "statements": statements, "wrong": wrong}
+        return ClipVerdicts(about=self._signed(about), yields=(), signals=(), verdicts=())
 
     def _signed(self, about: dict[str, Any]) -> dict[str, Any]:
         return {**about, "code": self.code, "seed": self.seed}
