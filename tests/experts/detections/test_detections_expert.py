@@ -215,9 +215,9 @@ def test_ten_thousand_detections_in_a_frame_stay_fast(room: Room, tmp_path: Path
         {"image_id": k % 2, "category_name": "box", "bbox": [x, y, 30, 30], "score": rng.random()}
         for k, (x, y) in enumerate(corner.tolist())
     ]
-    started = time.perf_counter()
+    started = time.process_time()
     found = made(stating(room.clip, tmp_path, boxes), room.signals)
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
     assert len(found.labels) <= 200 and found.provenance.settings["left_out"] == {
         "beyond the best 100 of its frame": 9_800
     }

@@ -143,15 +143,15 @@ def test_a_storm_leaves_failures_that_the_next_run_asks_again(dataset: Dataset, 
 
 def test_time_outs_are_wrong_counted_separately_and_not_retried(dataset: Dataset, tmp_path: Path) -> None:
     def late(number: int, request: dict) -> Does:
-        return Does(wait_s=0.3 if number == 1 else 0.0)
+        return Does(wait_s=1.0 if number == 1 else 0.0)
 
     with serving(late) as (url, requests):
-        run = evaluate(dataset, tmp_path, MODEL, patient(url, concurrency=1, timeout=0.15))
+        run = evaluate(dataset, tmp_path, MODEL, patient(url, concurrency=1, timeout=0.5))
         assert len(requests) == count(dataset)
         (late_item,) = [item for item in scores(run) if item.status == "timed_out"]
-        assert late_item.score == 0.0 and late_item.seconds == 0.15
-        assert "no reply within 0.15 s" in late_item.detail["error"]
-        evaluate(dataset, tmp_path, MODEL, patient(url, timeout=0.15))
+        assert late_item.score == 0.0 and late_item.seconds == 0.5
+        assert "no reply within 0.5 s" in late_item.detail["error"]
+        evaluate(dataset, tmp_path, MODEL, patient(url, timeout=0.5))
         assert len(requests) == count(dataset), "a time-out is a result"
         evaluate(dataset, tmp_path, MODEL, patient(url, timeout=5.0))
         assert len(requests) == count(dataset) + 1, "unless more time is allowed"

@@ -1,7 +1,6 @@
 """Signals on their way into a store."""
 
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +14,15 @@ from spatial_engine.store.write_behind import WriteBehind
 
 
 class SlowStore(Store):
-    """Takes its time, and refuses key "bad"."""
+    """Writes when it may, or after a long time, and refuses key "bad"."""
 
-    seconds = 0.05
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.may_write = threading.Event()
+        self.may_write.set()
 
     def write(self, clip_id: str, name: str, key: str, value: Signal | NoEstimate) -> None:
-        time.sleep(self.seconds)
+        self.may_write.wait(20)
         if key == "bad":
             raise OSError(28, "No space left on device")
         super().write(clip_id, name, key, value)
@@ -52,13 +54,12 @@ def test_memory_gives_what_the_file_gives(tmp_path: Path) -> None:
 
 
 def test_the_next_reads_from_memory_at_once(store: SlowStore) -> None:
-    store.seconds = 0.3
-    started = time.perf_counter()
+    store.may_write.clear()
     with WriteBehind(store) as files:
         files.write("c", "gravity", "k", gravity(2.0))
         assert isinstance(files.read("c", "gravity", "k"), Gravity)
-        assert time.perf_counter() - started < 0.25
         assert not store.has("c", "gravity", "k")
+        store.may_write.set()
         assert files.settle() == []
         assert store.has("c", "gravity", "k")
 
@@ -72,14 +73,18 @@ def test_its_end_waits_even_after_an_error(store: SlowStore) -> None:
 
 
 def test_few_wait(store: SlowStore) -> None:
+    store.may_write.clear()
     with WriteBehind(store, waiting=2) as files:
-        started = time.perf_counter()
         for number in range(3):
             files.write("c", "gravity", f"k{number}", gravity())
-        assert time.perf_counter() - started < 0.08
-        files.write("c", "gravity", "k4", gravity())
-        files.write("c", "gravity", "k5", gravity())
-        assert time.perf_counter() - started > 0.08
+        assert not store.has("c", "gravity", "k0")
+        fourth = threading.Thread(target=files.write, args=("c", "gravity", "k3", gravity()))
+        fourth.start()
+        fourth.join(0.1)
+        assert fourth.is_alive()
+        store.may_write.set()
+        fourth.join()
+    assert all(store.has("c", "gravity", f"k{number}") for number in range(4))
 
 
 def test_what_is_too_much_is_read_again(store: SlowStore) -> None:

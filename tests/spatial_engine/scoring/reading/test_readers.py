@@ -322,18 +322,18 @@ PIECES = (
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
 def test_hostile_replies_are_read_in_time(reader: Callable[[str], Reading | Unreadable]) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for piece in PIECES:
         reader(piece * (3_000 // len(piece)))
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_ten_megabytes_are_read_in_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert value(read_choice("so " * 3_500_000 + "\nB", ("a thing", "a place"))) == "B"
     assert value(read_number("<think>" + "1 " * 5_000_000 + "</think>5")) == 5.0
     assert value(read_object("{" * 3_000_000, NAMES)) == "nothing found"
-    assert time.perf_counter() - started < 6
+    assert time.process_time() - started < 6
 
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=READERS)
