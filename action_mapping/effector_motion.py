@@ -128,7 +128,7 @@ def effector_pose(
 
 @dataclass(frozen=True, kw_only=True)
 class ActionFrameReading:
-    """The frame in which a robot data set expresses its actions."""
+    """The frame in which a robot dataset expresses its actions."""
 
     frame: ActionFrame | None
     """The frame; None if the data do not decide (the effector hardly rotates, or follows none of the frames)."""

@@ -1,4 +1,4 @@
-"""What a data set costs, from the signals of many clips to its audit: time a question, memory, and whether workers and
+"""What a dataset costs, from the signals of many clips to its audit: time a question, memory, and whether workers and
 shards pay. Clips are rendered rooms with exact signals, hard-linked under other ids. There are no pictures unless
 `--drawn`: drawing is measured by `benchmarks.end_to_end`.
 
@@ -105,7 +105,7 @@ def copies(of: Store, path: Path, count: int, signals: Sequence[str] = ()) -> St
 def write(
     store: Path, out: Path, abilities: str, facts: int, drawn: bool, workers: int, shards: int = 1
 ) -> list[float]:
-    """Writes a data set; CPU seconds of this process and of the workers, for asking and for writing."""
+    """Writes a dataset; CPU seconds of this process and of the workers, for asking and for writing."""
     options = GenerateOptions(abilities=abilities, workers=workers)
     task = AskClip.of(Store(store), options, out.with_name(f".{out.name}.drafts"))
     task = replace(task, settings=replace(task.settings, facts_per_template=facts))

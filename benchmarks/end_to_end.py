@@ -1,4 +1,4 @@
-"""What questions cost on one core, from the store to the data set: all templates, exact signals, clips of four rooms.
+"""What questions cost on one core, from the store to the dataset: all templates, exact signals, clips of four rooms.
 
 OMP_NUM_THREADS=1 python -m benchmarks.end_to_end
 """

@@ -51,7 +51,7 @@ def questions_of(facts):
     return found, drafts
 
 questions_of(1)
-gc.disable()  # as where a data set is written
+gc.disable()  # as where a dataset is written
 found, drafts = questions_of(facts)
 clip = clips[0][0]
 own = [draft for draft in drafts if draft.clip_id == clip.id and draft.ability.startswith("L1/")]

@@ -6,7 +6,7 @@ signals, abilities and questions a clip: what is measured is what the number of 
 
 A line for each step: clips, questions, seconds, CPU time per clip, and the largest memory of the process. What FOLDER
 holds already is not done again: a benchmark that was stopped goes on. In the end, where there are at most 1 000 clips,
-one process alone writes the same data set, and the bytes of both are compared.
+one process alone writes the same dataset, and the bytes of both are compared.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from spatial_engine.store.store import Store
 _ALONE = 1000
 """Up to so many clips, one process does the same for comparison."""
 _WITH_SECONDS = (COST, "README.md")
-"""Files of a data set that state how long it took."""
+"""Files of a dataset that state how long it took."""
 
 
 def main() -> None:

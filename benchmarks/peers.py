@@ -218,7 +218,7 @@ def _asked(loop: Loop, photos: Sequence[list[Cloud]]) -> int:
 
 def rate(work: Callable[[], int]) -> tuple[float, int]:
     """Questions per CPU second, the better of two rounds, and their number."""
-    with collector_paused():  # as where a data set is written
+    with collector_paused():  # as where a dataset is written
         rounds = [(time.process_time(), work(), time.process_time()) for _ in range(2)]
     return max(count / (end - start) for start, count, end in rounds), rounds[0][1]
 

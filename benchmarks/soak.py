@@ -2,7 +2,7 @@
 
     python -m benchmarks.soak [MINUTES]      by default 60
 
-A round annotates a rendered video and a damaged one with the default experts into a new store, generates a data set,
+A round annotates a rendered video and a damaged one with the default experts into a new store, generates a dataset,
 exports it, lets a fake model answer it, and checks the store. Every round must give the bytes of the first one.
 """
 

@@ -2,7 +2,7 @@
 
 python docs/abilities.py demo/dataset every_leaf/dataset
 
-The questions come from data sets: from the demo's, as `make demo` writes it, and, for what that does not show, from
+The questions come from datasets: from the demo's, as `make demo` writes it, and, for what that does not show, from
 that of rendered rooms and episodes, whose objects are known exactly: `python -m examples.every_leaf` writes it.
 """
 

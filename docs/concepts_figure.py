@@ -22,7 +22,7 @@ STEPS = (
     ("4  Facts", "what may be asked, in frames\nand pixels; the gate decides"),
     ("5  Questions", "words, options, media, answer,\nσ, evidence, licence"),
 )
-FACTS = (  # of the demo's data set, as `make demo` measures them
+FACTS = (  # of the demo's dataset, as `make demo` measures them
     ("rotation of the camera, 7 → 149", "31.5° ± 1.7°", True),
     ("its main direction, 7 → 149", "pan left, decided by 7.9 σ", True),
     ("the crate moves, 73 → 179", "yes, decided by 93 σ", True),

@@ -1,4 +1,4 @@
-"""The whole path: footage into signals, signals into a data set, a data set into pictures and other formats."""
+"""The whole path: footage into signals, signals into a dataset, a dataset into pictures and other formats."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -103,15 +103,15 @@ def generate(
     progress: Progress | None = None,
     **fields: Any,
 ) -> Dataset:
-    """Asks what the signals of a store decide, and writes a data set. The same for any number of workers and shards.
+    """Asks what the signals of a store decide, and writes a dataset. The same for any number of workers and shards.
     What was asked and drawn before it was stopped is not done again.
 
     Args:
         store: a store or its folder; None: puzzles alone, as in `generate(None, "dataset/", puzzles=100)`.
-        dataset: the folder to write; a data set of ours there is replaced.
+        dataset: the folder to write; a dataset of ours there is replaced.
         options: what is asked; None: the defaults.
         shard: the share of one of several machines, such as "2/8": its clips are asked about; once those of all
-            shards are, its questions are put into words and drawn. No data set is written yet: the call without it
+            shards are, its questions are put into words and drawn. No dataset is written yet: the call without it
             takes up what the shards did (docs/cluster.md).
         progress: who is told; None: nobody.
         fields: single fields of `GenerateOptions`, as in `generate(store, "dataset/", abilities="L1", seed=0)`.

@@ -155,4 +155,4 @@ class Question:
 
 
 FIELDS = tuple(field.name for field in fields(Question) if field.name not in ("hints", "extra"))
-"""Keys that every line of a data set has."""
+"""Keys that every line of a dataset has."""

@@ -10,7 +10,7 @@
 
 A step is a sentence, a list of sentences, or a table of these by the right label ("other": any that it does not
 name). Placeholders are looked up in the record of a question: in its evidence, in its fact, then among `RECORDED`. A
-sentence of which the record lacks a part is left out, so that data sets of older versions are read as well.
+sentence of which the record lacks a part is left out, so that datasets of older versions are read as well.
 """
 
 import math

@@ -47,6 +47,6 @@ class AskSettings:
     min_confidence: float = 0.99
     """Least P(right) of an answer: one in a hundred at the threshold may be wrong."""
     facts_per_template: int = 8
-    """Most facts of one template about one clip, so that a data set spreads over clips."""
+    """Most facts of one template about one clip, so that a dataset spreads over clips."""
     difficulty: tuple[Condition, ...] = ()
     """All of them must hold."""

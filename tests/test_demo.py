@@ -47,12 +47,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def audit(demo: Path) -> dict[str, object]:
-    """The data set's `audit.json`."""
+    """The dataset's `audit.json`."""
     return dict(json.loads((demo / "demo/dataset/audit.json").read_text(encoding="utf-8")))
 
 
 def questions(demo: Path) -> list[dict[str, object]]:
-    """The data set's questions."""
+    """The dataset's questions."""
     return [question.to_json() for question in Dataset.open(demo / "demo/dataset").questions]
 
 

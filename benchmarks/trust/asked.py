@@ -117,7 +117,7 @@ def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]
 
 
 def _question(draft: Draft, clip: Clip) -> Question:
-    """The question with options in the order of the draft; only a whole data set is balanced over letters."""
+    """The question with options in the order of the draft; only a whole dataset is balanced over letters."""
     return question_of(draft, range(len(draft.options)), clip)
 
 

@@ -113,7 +113,7 @@ class _Heard:
     truth: TrueClip
     stated: tuple[float, ...] | None
     true_fx_px: float = np.nan
-    """Of the data set's camera, where something is stated about it."""
+    """Of the dataset's camera, where something is stated about it."""
     without_px: frozenset[float] = frozenset()
     """Focal lengths that are found without the statement."""
 

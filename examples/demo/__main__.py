@@ -31,12 +31,12 @@ def main() -> int:
     print(f"{questions} questions, {facts} facts, {counts['wrong']} wrong")
     undecided = f"{counts['undecidable']} that the scene itself does not decide"
     print(f"(held against the exact scene: {counts['right']} right, {undecided})")
-    print(f"data set: {dataset.path}/   report: {(OUT / 'report' / 'index.html').resolve().as_uri()}")
+    print(f"dataset: {dataset.path}/   report: {(OUT / 'report' / 'index.html').resolve().as_uri()}")
     return int(counts["wrong"] > 0)
 
 
 def truth_of(dataset: Dataset, store_path: Path) -> dict[str, int]:
-    """Facts of the data set by what the exact scene says of them; one wrong format makes a fact wrong."""
+    """Facts of the dataset by what the exact scene says of them; one wrong format makes a fact wrong."""
     questions = list(dataset.questions)
     store = open_store(store_path)
     (clip_id,) = store.clip_ids()

@@ -1,1 +1,1 @@
-"""A data set about every leaf of the tree of abilities, from rendered rooms, rendered episodes and puzzles."""
+"""A dataset about every leaf of the tree of abilities, from rendered rooms, rendered episodes and puzzles."""

@@ -102,7 +102,7 @@ def main(arguments: Sequence[str]) -> int:
     dataset = write_dataset(out / "dataset", asked, clips.__getitem__, seed=0)
     page = se.report(dataset, out / "report")
     missing = show(dataset)
-    print(f"data set: {dataset.path}/   report: {page}")
+    print(f"dataset: {dataset.path}/   report: {page}")
     return int(bool(missing))
 
 

@@ -167,7 +167,7 @@ def fold_in(dataset: Dataset | str | Path) -> dict[str, Json] | None:
     """Writes a summary of the verdicts in DATASET.adjudication/ into the audit and the card; returns it.
 
     Without verdicts it returns None, and "human" is null. Names and notes are omitted. Raises `UsageError` if there is
-    no data set, or if a file of verdicts is damaged.
+    no dataset, or if a file of verdicts is damaged.
     """
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     found = human_audit(Verdicts(dataset))

@@ -62,7 +62,7 @@ class Imported:
 def to_label_studio(verdicts: Verdicts, questions: list[Question], out: Path) -> Path:
     """Writes `out` (a list of tasks) and, beside it, the configuration; returns the path of the configuration.
 
-    Pictures are addressed as Label Studio serves local files, from the folder that holds the data set.
+    Pictures are addressed as Label Studio serves local files, from the folder that holds the dataset.
     """
     judged = verdicts.judged()
     tasks = [
@@ -177,7 +177,7 @@ def _annotations(verdicts: Verdicts, task: Any) -> list[_Found]:
         return [("", None, None, "no task with data and annotations")]
     id = data.get("question_id")
     if not isinstance(id, str) or id not in verdicts.questions:
-        return [("", None, None, "not a question of this data set")] * len(annotations)
+        return [("", None, None, "not a question of this dataset")] * len(annotations)
     if data.get("content") != verdicts.contents[id]:
         return [("", None, None, "the question has changed since")] * len(annotations)
     return [_found(verdicts, id, annotation) for annotation in annotations]

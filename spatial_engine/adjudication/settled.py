@@ -1,4 +1,4 @@
-"""A data set with what people corrected or wrote, where others agree."""
+"""A dataset with what people corrected or wrote, where others agree."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,11 +10,11 @@ from templates.question import BY_PEOPLE
 
 
 def to_dataset(verdicts: Verdicts, out: str | Path) -> Mapping[str, int]:
-    """Writes the questions of the data set, the corrected ones in their new words, and the new ones, as a data set of
+    """Writes the questions of the dataset, the corrected ones in their new words, and the new ones, as a dataset of
     its own; returns the numbers of corrected, new, and of items that others have not agreed to.
 
-    The data set itself stays as it is. Raises `UsageError` if `out` is the data set, lies inside it, or holds something
-    else than a data set.
+    The dataset itself stays as it is. Raises `UsageError` if `out` is the dataset, lies inside it, or holds something
+    else than a dataset.
     """
     whole, out = verdicts.dataset, Path(out)
     check_outside(whole, out)

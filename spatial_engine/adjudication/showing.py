@@ -83,7 +83,7 @@ def agrees(question: Question, own: Json) -> bool | None:
 
 
 def picture_file(dataset_path: Path, question: Question, place: int) -> Path | None:
-    """The file of a picture; None unless it is a picture inside the data set."""
+    """The file of a picture; None unless it is a picture inside the dataset."""
     if not 0 <= place < len(question.media):
         return None
     root = dataset_path.resolve()

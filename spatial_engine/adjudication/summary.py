@@ -20,7 +20,7 @@ from templates.columns import Json
 def show_summary(verdicts: Verdicts, human: Mapping[str, Json] | None, to: Console) -> None:
     """Counts per leaf, agreement of each pair of annotators, and the number of disputed questions."""
     if human is None:
-        to.print("no question of this data set has been judged yet")
+        to.print("no question of this dataset has been judged yet")
     else:
         title = f"{counted(human['questions'], 'question')} judged by {human['annotators']}"
         table = Table("leaf", *WORDS, "disputed", title=title)
@@ -58,7 +58,7 @@ def show_disagreements(verdicts: Verdicts, to: Console) -> None:
 
 
 def show_dataset(path: Path, counts: Mapping[str, int]) -> None:
-    """Where the data set is, and what people changed in it."""
+    """Where the dataset is, and what people changed in it."""
     print(
         f"written: {printable(str(path))}, with {counts['corrected']} corrected and {counts['written']} new by people"
     )

@@ -1,4 +1,4 @@
-"""The folder of verdicts beside a data set: DATASET.adjudication/<annotator>.jsonl."""
+"""The folder of verdicts beside a dataset: DATASET.adjudication/<annotator>.jsonl."""
 
 import re
 from collections.abc import Container, Iterable, Sequence
@@ -16,9 +16,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
 class Verdicts:
-    """The verdicts of all annotators on the current questions of a data set.
+    """The verdicts of all annotators on the current questions of a dataset.
 
-    They lie beside the data set because `generate` replaces it; verdicts on unchanged questions stay valid.
+    They lie beside the dataset because `generate` replaces it; verdicts on unchanged questions stay valid.
     """
 
     def __init__(self, dataset: Dataset) -> None:
@@ -61,7 +61,7 @@ class Verdicts:
         return found
 
     def question(self, id: str) -> Question:
-        """A question of the data set, or that of an item."""
+        """A question of the dataset, or that of an item."""
         return self.items[id].question if id in self.items else self.questions[id]
 
     def outdated(self) -> int:
@@ -78,7 +78,7 @@ class Verdicts:
     ) -> list[Question]:
         """Questions to judge, in random order by `seed`: an annotator who stops early has judged a random sample.
 
-        The order depends on ids only. `leaf`: paths of the tree. `among`: by default the questions of the data set.
+        The order depends on ids only. `leaf`: paths of the tree. `among`: by default the questions of the dataset.
         Raises `UsageError`.
         """
         among = [*(self.questions.values() if among is None else among)]

@@ -104,7 +104,7 @@ def _check_times(taken: Sequence[tuple[Footage, OpenOptions]]) -> None:
 
 
 def _marked(found: Found) -> set[Path]:
-    """Folders that are a store, a data set, an export, or the output of a whole run."""
+    """Folders that are a store, a dataset, an export, or the output of a whole run."""
     marks = (skipped.path.absolute() for skipped in found.skipped if skipped.path.name in _OUR_MARKERS)
     folders = {mark.parent for mark in marks if mark.is_file()}
     return folders | {folder.parent for folder in folders if folder.name == "store"}
@@ -184,7 +184,7 @@ def forget_gone(found: Found, root: Path, store: Store) -> None:
 
 
 def keep_sequences(sequences: Sequence[TrueSequence], root: Path, store: Store) -> list[Clip]:
-    """The clips of a data set's sequences, by id; records which belong to one scene."""
+    """The clips of a dataset's sequences, by id; records which belong to one scene."""
     of_scene: dict[str, list[str]] = {}
     for one in sequences:
         of_scene.setdefault(scene_name(one), []).append(one.clip.id)

@@ -14,7 +14,7 @@ FromLabelStudio = Annotated[Path | None, typer.Option(metavar="FILE", help="Take
 
 ToDataset = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Write a data set with what people corrected or wrote and agree on."),
+    typer.Option(metavar="FOLDER", help="Write a dataset with what people corrected or wrote and agree on."),
 ]
 
 

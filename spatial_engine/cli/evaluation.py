@@ -18,7 +18,7 @@ from spatial_engine.options import (
     Shard,
 )
 
-RunsOut = Annotated[Path, typer.Option("-o", "--out", help="Folder of runs on this data set; report draws it.")]
+RunsOut = Annotated[Path, typer.Option("-o", "--out", help="Folder of runs on this dataset; report draws it.")]
 Name = Annotated[str | None, typer.Option(metavar="RUN", help="Name of the run; by default the model's.")]
 CacheDir = Annotated[Path | None, typer.Option("--cache", metavar="DIR", help="Keep replies here; never pay twice.")]
 Replay = Annotated[bool, typer.Option("--replay", help="Take replies from --cache alone; no server needed.")]
@@ -34,11 +34,11 @@ ScorerName = Annotated[
     ),
 ]
 Items = Annotated[
-    Path, typer.Argument(metavar="DATASET|ITEMS", help="A data set that generate wrote; with --as, a file of items.")
+    Path, typer.Argument(metavar="DATASET|ITEMS", help="A dataset that generate wrote; with --as, a file of items.")
 ]
 Asked = Annotated[
     Path,
-    typer.Argument(metavar="DATASET", help="A data set that generate wrote; with --benchmark, a local copy of it."),
+    typer.Argument(metavar="DATASET", help="A dataset that generate wrote; with --benchmark, a local copy of it."),
 ]
 Behaviour = Literal[
     "oracle", "wrong", "random", "first-option", "no-op", "flaky", "slow", "rephraser", "liar", "babbler"
@@ -61,7 +61,7 @@ def evaluate(
     dry_run: DryRun = False,
     shard: o.Shard = None,
 ) -> None:
-    """Ask a model every question of a data set, and score it. Stopped? Run it again: no answer is paid for twice."""
+    """Ask a model every question of a dataset, and score it. Stopped? Run it again: no answer is paid for twice."""
     from spatial_engine.evaluation import evaluate as asking_models
     from spatial_engine.evaluation.judge import Judge
     from spatial_engine.evaluation.summary import show_plan, show_run, show_share
@@ -123,7 +123,7 @@ def score(
     replay: Replay = False,
     skip_bad_lines: Skip = False,
 ) -> None:
-    """Score answers that were made elsewhere. They answer a data set or, with --as, a published benchmark."""
+    """Score answers that were made elsewhere. They answer a dataset or, with --as, a published benchmark."""
     from spatial_engine.evaluation.judge import Judge
     from spatial_engine.evaluation.published import show_published
     from spatial_engine.evaluation.score import score as score_answers

@@ -1,4 +1,4 @@
-"""`spatial-engine export`, `push`: data sets in the forms of others, and on the Hugging Face Hub."""
+"""`spatial-engine export`, `push`: datasets in the forms of others, and on the Hugging Face Hub."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +32,7 @@ Reasoning = Annotated[
     ),
 ]
 ToHub = Annotated[
-    str | None, typer.Option("--to-hub", metavar="OWNER/NAME", help="The data set on the Hub; made if needed.")
+    str | None, typer.Option("--to-hub", metavar="OWNER/NAME", help="The dataset on the Hub; made if needed.")
 ]
 ToUrl = Annotated[
     str | None, typer.Option("--to", metavar="URL", help="A folder of your own, such as s3://BUCKET/FOLDER.")
@@ -46,7 +46,7 @@ AllowLicence = Annotated[
 
 
 def export(
-    dataset: Annotated[Path, typer.Argument(help="A data set that generate wrote.")],
+    dataset: Annotated[Path, typer.Argument(help="A dataset that generate wrote.")],
     out: o.Out,
     to: Annotated[
         str,
@@ -64,7 +64,7 @@ def export(
     mix_media: MixMedia = None,
     reasoning: Reasoning = "none",
 ) -> None:
-    """Write a data set in another program's format."""
+    """Write a dataset in another program's format."""
     from spatial_engine import export
     from spatial_engine.cli import summary
 
@@ -94,7 +94,7 @@ def push(
     allow_licence: AllowLicence = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Upload a data set or an export to the Hub, or to a URL.
+    """Upload a dataset or an export to the Hub, or to a URL.
 
     To the Hugging Face Hub only if the licences of its records allow it.
     """

@@ -28,7 +28,7 @@ def leaks(dataset: Data, blind_run: BlindRun = None, pictures: Pictures = True) 
 
 def split(
     dataset: Data,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the parts, a data set each.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder of the parts, a dataset each.")],
     by: Annotated[Literal["scene"], typer.Option(help="What is never divided.")] = "scene",
     train: Share = 0.7,
     validation: Share = 0.1,
@@ -36,7 +36,7 @@ def split(
     seed: Annotated[int, typer.Option(help="Of the lots among groups of equal size.")] = 0,
     commercial_ok: CommercialOk = False,
 ) -> None:
-    """Write train, validation and test data sets. They share no scene, fact or near-duplicate picture."""
+    """Write train, validation and test datasets. They share no scene, fact or near-duplicate picture."""
     from spatial_engine.cli.leaks_shown import show_split
     from spatial_engine.dataset.split import split as divide
     from spatial_engine.progress import console

@@ -101,13 +101,13 @@ def generate(
         typer.Argument(metavar="[STORE]", help="A store that annotate wrote; with --puzzles, none is needed."),
     ] = None,
     dataset: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DATASET", help="Data set to write; an earlier one is replaced.")
+        Path, typer.Option("-o", "--out", metavar="DATASET", help="Dataset to write; an earlier one is replaced.")
     ],
     options: GenerateOptions,
     plan: o.QuestionPlanOnly = False,
     shard: o.Shard = None,
 ) -> None:
-    """Ask what the signals of a store decide, into a data set. Stopped? Run it again: it goes on."""
+    """Ask what the signals of a store decide, into a dataset. Stopped? Run it again: it goes on."""
     from spatial_engine import pipeline
     from spatial_engine.cli import summary, target_shown
     from spatial_engine.progress import console, for_terminal
@@ -135,10 +135,10 @@ def generate(
 
 @app.command()
 def report(
-    path: Annotated[Path, typer.Argument(help="A data set, or the OUT of run or evaluate.")],
+    path: Annotated[Path, typer.Argument(help="A dataset, or the OUT of run or evaluate.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
 ) -> None:
-    """Draw a data set or an evaluation as pages. They open from disk."""
+    """Draw a dataset or an evaluation as pages. They open from disk."""
     print(f"look at: {spatial_engine.report(path, out)}")
 
 

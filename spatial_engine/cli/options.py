@@ -19,7 +19,7 @@ from spatial_engine.options import words
 Videos = Annotated[
     str, typer.Argument(metavar="VIDEOS", help="A video, a folder of images, or a folder of such; or its URL.")
 ]
-Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A data set that generate wrote.")]
+Data = Annotated[Path, typer.Argument(metavar="DATASET", help="A dataset that generate wrote.")]
 Out = Annotated[Path, typer.Option("-o", "--out", metavar="FOLDER", help="Folder to write.")]
 StoreOut = Annotated[
     Path, typer.Option("-o", "--out", metavar="STORE", help="Store to write; a second run does only what is missing.")
@@ -29,7 +29,7 @@ PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Print clips, experts, time, disk and what is missing; run nothing.")
 ]
 QuestionPlanOnly = Annotated[
-    bool, typer.Option("--plan", help="Ask, and print what would be drawn and what limits it; write no data set.")
+    bool, typer.Option("--plan", help="Ask, and print what would be drawn and what limits it; write no dataset.")
 ]
 
 Shard = Annotated[

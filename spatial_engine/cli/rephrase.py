@@ -26,7 +26,7 @@ def rephrase(
     replay: Replay = False,
     plan: PlanOnly = False,
 ) -> None:
-    """Reword the prompts of a data set. Stopped? Run it again: no reply is paid for twice."""
+    """Reword the prompts of a dataset. Stopped? Run it again: no reply is paid for twice."""
     from spatial_engine.cli.rephrase_shown import show_rephrase_plan, show_rephrased
     from spatial_engine.dataset import rephrase as rewording
     from spatial_engine.progress import for_thousands

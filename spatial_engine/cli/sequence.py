@@ -1,4 +1,4 @@
-"""`spatial-engine sequence`: what a data set's folder holds, and whether its ground truth fits its pictures."""
+"""`spatial-engine sequence`: what a dataset's folder holds, and whether its ground truth fits its pictures."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

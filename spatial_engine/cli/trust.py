@@ -1,4 +1,4 @@
-"""`spatial-engine audit-labels`: compares a data set with ground truth."""
+"""`spatial-engine audit-labels`: compares a dataset with ground truth."""
 
 from pathlib import Path
 from typing import Annotated
@@ -20,12 +20,12 @@ More = Annotated[list[str] | None, typer.Argument(metavar="[SEQUENCE]...", help=
 AuditOut = Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default DATASET.truth.")]
 FromStore = Annotated[
     Path | None,
-    typer.Option("--store", help="What the data set was made from: tells the yield. By default the store beside it."),
+    typer.Option("--store", help="What the dataset was made from: tells the yield. By default the store beside it."),
 ]
 
 
 def audit_labels(dataset: Data, truth: Truth, more: More = None, out: AuditOut = None, store: FromStore = None) -> None:
-    """Compare every label with ground truth. Pictures go to OUT; counts also to the data set's audit and card."""
+    """Compare every label with ground truth. Pictures go to OUT; counts also to the dataset's audit and card."""
     from spatial_engine.progress import for_terminal
     from spatial_engine.trust.audit_dataset import audit_labels as audit_dataset
     from spatial_engine.trust.audit_pages import default_out

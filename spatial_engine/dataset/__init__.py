@@ -1,1 +1,1 @@
-"""A data set: written, balanced, drawn, audited, described, split."""
+"""A dataset: written, balanced, drawn, audited, described, split."""

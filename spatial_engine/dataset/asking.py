@@ -53,7 +53,7 @@ class Reframed:
     reframing: Reframing
 
     def to_json(self) -> dict[str, Any]:
-        """For the audit of the data set."""
+        """For the audit of the dataset."""
         return {"clip": self.clip_id, "augment": self.word, **asdict(self.reframing)}
 
 
@@ -98,7 +98,7 @@ class AskClip:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The settings for the audit of the data set."""
+        """The settings for the audit of the dataset."""
         calibration = replace(self.calibration, not_calibrated=()).to_json() | {"digest": self.calibration.digest}
         return {
             "ask": asdict(self.settings),

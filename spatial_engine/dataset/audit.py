@@ -38,7 +38,7 @@ def audit(
     splits: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Json]:
     """The content of `audit.json`. `refused`: not asked, or surplus; `dropped`: decided, but dropped to balance the
-    data set. `scenes`: scene by clip id; puzzles are scenes of their own. `splits`: clips by split, if they are
+    dataset. `scenes`: scene by clip id; puzzles are scenes of their own. `splits`: clips by split, if they are
     assigned already."""
     puzzles = {*table.clip.counts(table.puzzle)}
     scenes = {puzzle: puzzle for puzzle in puzzles} | dict(scenes)

@@ -36,13 +36,13 @@ class BalanceSettings:
     max_number_share: float = 0.3
     """Largest share of a template's numbers within whose tolerance one constant lies, ..."""
     enough_for_numbers: int = 30
-    """... in a data set with at least this many of them."""
+    """... in a dataset with at least this many of them."""
     max_count_share: float = 0.4
     """Largest share of a template's questions with the same count as right answer."""
     max_leaf_share: float | None = 0.3
     """Largest share of the questions in one leaf of the tree; None: no limit."""
     min_leaves: int = 4
-    """The leaf limit applies to data sets with at least this many leaves."""
+    """The leaf limit applies to datasets with at least this many leaves."""
     leaf_limit_may_drop: float = 0.5
     """The leaf limit applies only if it drops at most this share of the questions: a leaf with one question must not
     empty the others."""
@@ -50,8 +50,8 @@ class BalanceSettings:
     """Share of a template's choices with the option "cannot be determined" in which that option is right: 1/5, as for
     each of five options. Then neither always choosing it nor never choosing it beats chance."""
     enough_for_options: int = 30
-    """In a data set with at least this many choices of a template, a word that is never right is no option: nobody who
-    has seen the data set would choose it."""
+    """In a dataset with at least this many choices of a template, a word that is never right is no option: nobody who
+    has seen the dataset would choose it."""
     kept_one_sided: int = 2
     """Questions kept of a template whose questions all have the same answer."""
 

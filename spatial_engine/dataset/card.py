@@ -44,7 +44,7 @@ If there is a folder `report`, `report/gallery.html` shows all questions: open i
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """How a data set lies in its folder: in what its own card differs from those of its exports."""
+    """How a dataset lies in its folder: in what its own card differs from those of its exports."""
 
     data_files: str = " questions.jsonl"
     """For the front matter: a value of YAML after a colon."""
@@ -58,7 +58,7 @@ _OWN = Form()
 
 
 def write_card(folder: Path, audit: Mapping[str, Json], name: str) -> None:
-    """Writes the card of the data set in a folder; `name` is what the user calls it."""
+    """Writes the card of the dataset in a folder; `name` is what the user calls it."""
     (folder / "README.md").write_bytes(card(audit, name, read_cost(folder)).encode("utf-8", "replace"))
 
 
@@ -302,7 +302,7 @@ def _licences(audit: Mapping[str, Json]) -> str:
         for e in audit["experts"]
     ]
     if not experts:
-        return "The data set shows no footage and uses no expert."
+        return "The dataset shows no footage and uses no expert."
     use = "allow" if audit["licences"]["commercial_ok"] else "do **not** all allow"
     return "\n\n".join(
         (

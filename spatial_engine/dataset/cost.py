@@ -1,6 +1,6 @@
-"""What asking cost: CPU seconds of all runs that worked on one data set, shards and stopped runs included.
+"""What asking cost: CPU seconds of all runs that worked on one dataset, shards and stopped runs included.
 
-Seconds differ from run to run, so they stand in a file of their own and in the card. All other files of a data set are
+Seconds differ from run to run, so they stand in a file of their own and in the card. All other files of a dataset are
 the same in each run.
 """
 
@@ -16,7 +16,7 @@ COST = "cost.json"
 
 
 class CpuClock:
-    """CPU seconds of this process and its workers since the beginning, and of the earlier runs on a data set."""
+    """CPU seconds of this process and its workers since the beginning, and of the earlier runs on a dataset."""
 
     def __init__(self, before_s: float) -> None:
         self._before_s, self._began_s = before_s, _cpu_s()
@@ -46,12 +46,12 @@ def cpu_clock(drafts: Path) -> Iterator[CpuClock]:
 
 
 def write_cost(dataset: Path, cpu_s: float) -> None:
-    """Writes the seconds into the folder of a data set."""
+    """Writes the seconds into the folder of a dataset."""
     write_json(dataset / COST, {"cpu_s": round(cpu_s, 2)})
 
 
 def read_cost(dataset: Path) -> float | None:
-    """CPU seconds that a data set cost; None if nobody measured them."""
+    """CPU seconds that a dataset cost; None if nobody measured them."""
     path = dataset / COST
     return float(read_json(path)["cpu_s"]) if path.is_file() else None
 

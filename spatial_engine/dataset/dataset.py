@@ -1,4 +1,4 @@
-"""A data set on disk: questions.jsonl, provenance.jsonl, media/, audit.json, cost.json, README.md. It is written whole
+"""A dataset on disk: questions.jsonl, provenance.jsonl, media/, audit.json, cost.json, README.md. It is written whole
 or not at all."""
 
 from collections import Counter
@@ -24,7 +24,7 @@ FORMAT_VERSION = 3
 PARQUET = "parquet"
 """Folder of the questions as parquet files, where the user wanted them."""
 DATASET_FILES = frozenset({"questions.jsonl", "provenance.jsonl", "media", "audit.json", COST, "README.md", PARQUET})
-"""What a data set consists of."""
+"""What a dataset consists of."""
 _AT_ONCE = 4096
 """Questions that are read at once."""
 _OURS = DATASET_FILES | {"report"}
@@ -32,13 +32,13 @@ _OURS = DATASET_FILES | {"report"}
 
 @dataclass(frozen=True)
 class Dataset:
-    """A finished data set."""
+    """A finished dataset."""
 
     path: Path
 
     @classmethod
     def open(cls, path: str | Path) -> "Dataset":
-        """The data set in a folder. Raises `UsageError` if there is none, or if its format version differs."""
+        """The dataset in a folder. Raises `UsageError` if there is none, or if its format version differs."""
         _check(Path(path))
         return cls(Path(path))
 
@@ -61,12 +61,12 @@ class Dataset:
 
 @contextmanager
 def dataset_folder(path: Path, *, allow_empty: bool = False) -> Iterator[Path]:
-    """A new folder that becomes the data set at `path` if the block ends without an error.
+    """A new folder that becomes the dataset at `path` if the block ends without an error.
 
     Raises:
-        UsageError: `path` holds something that is not a data set.
+        UsageError: `path` holds something that is not a dataset.
         BusyError: another process writes to `path`.
-        SpatialEngineError: the new data set has no question, the one at `path` has some, and `allow_empty` is False.
+        SpatialEngineError: the new dataset has no question, the one at `path` has some, and `allow_empty` is False.
     """
     with atomic_folder(path, _OURS, _check) as folder:
         yield folder
@@ -74,7 +74,7 @@ def dataset_folder(path: Path, *, allow_empty: bool = False) -> Iterator[Path]:
             why = sum((Counter(found) for found in Dataset(folder).audit["refused"].values()), Counter[str]())
             first = f" (most often: {why.most_common(1)[0][0]})" if why else ""
             cause = f"nothing can be asked{first}; {path} keeps its questions"
-            raise SpatialEngineError(cause, "--allow-empty replaces them by an empty data set")
+            raise SpatialEngineError(cause, "--allow-empty replaces them by an empty dataset")
 
 
 def _is_empty(folder: Path) -> bool:
@@ -88,24 +88,24 @@ def check_target(path: str | Path) -> None:
 
 
 def _check(path: Path) -> None:
-    """Raises `UsageError` unless `path` holds a data set of this format."""
+    """Raises `UsageError` unless `path` holds a dataset of this format."""
     recover(path)
     if not path.exists():
-        raise UsageError(f"{path} is not a data set: there is nothing at that path", "check the path")
+        raise UsageError(f"{path} is not a dataset: there is nothing at that path", "check the path")
     try:
         version = read_json(path / "audit.json")["format_version"]
     except (OSError, ValueError, TypeError, KeyError):
         raise UsageError(
-            f"{path} is not a data set: it has no audit.json that names a format version",
-            "name a data set made by `spatial-engine generate`, or a folder that does not exist yet",
+            f"{path} is not a dataset: it has no audit.json that names a format version",
+            "name a dataset made by `spatial-engine generate`, or a folder that does not exist yet",
         ) from None
     anew = "make it again into a new folder: spatial-engine generate STORE -o NEW_DATASET"
     if version != FORMAT_VERSION:
         raise UsageError(
-            f"{path} is a data set of format {version}; this version reads and replaces format {FORMAT_VERSION}", anew
+            f"{path} is a dataset of format {version}; this version reads and replaces format {FORMAT_VERSION}", anew
         )
     if not (path / "questions.jsonl").is_file():
-        raise UsageError(f"{path} is a damaged data set: its questions.jsonl is missing", anew)
+        raise UsageError(f"{path} is a damaged dataset: its questions.jsonl is missing", anew)
 
 
 def scenes_of(record: Mapping[str, Json], clip_ids: Iterable[str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ PUZZLES = "puzzles"
 
 
 def drafts_folder(dataset: Path) -> Path:
-    """Where the drafts of a data set lie until it is written: beside it."""
+    """Where the drafts of a dataset lie until it is written: beside it."""
     dataset = dataset.resolve()
     return dataset.with_name(f".{dataset.name}.drafts")
 

@@ -1,4 +1,4 @@
-"""The hints of a data set's questions, from the signals of their clips."""
+"""The hints of a dataset's questions, from the signals of their clips."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

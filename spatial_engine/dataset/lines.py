@@ -1,4 +1,4 @@
-"""The files of a data set's questions: `questions.jsonl`, and `provenance.jsonl` with what many questions share."""
+"""The files of a dataset's questions: `questions.jsonl`, and `provenance.jsonl` with what many questions share."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from spatial_engine.errors import UsageError
 from templates.columns import Json
 from templates.question import Question
 
-_AGAIN = "generate the data set again"
+_AGAIN = "generate the dataset again"
 SHARED = ("instructions", "provenance", "licence")
 """Fields that stand in `provenance.jsonl`, once for all questions in which they are equal. A line names them by its
 `origin`."""

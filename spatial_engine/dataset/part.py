@@ -1,4 +1,4 @@
-"""Parts of a data set, which are data sets themselves: some questions, their media, and an audit of their own."""
+"""Parts of a dataset, which are datasets themselves: some questions, their media, and an audit of their own."""
 
 import re
 from collections import Counter
@@ -54,10 +54,10 @@ def write_part(
     splits: Mapping[str, Sequence[str]],
     part: Mapping[str, Json],
 ) -> Dataset:
-    """Writes some questions of `whole` as a data set. `splits`: its clips by split. `part`: how it was chosen.
+    """Writes some questions of `whole` as a dataset. `splits`: its clips by split. `part`: how it was chosen.
 
     Media are hard links if the file system supports them. Refusals and ground truth stay in the audit of the whole,
-    because they are counted over all clips. Raises `UsageError` if `path` holds something else than a data set.
+    because they are counted over all clips. Raises `UsageError` if `path` holds something else than a dataset.
     """
     record, table = whole.audit, QuestionTable.of(questions)
     clips = {clip for names in splits.values() for clip in names}
@@ -83,14 +83,14 @@ def write_part(
 
 
 def check_outside(whole: Dataset, out: Path) -> None:
-    """Raises `UsageError` if `out` is the data set itself, or lies inside it."""
+    """Raises `UsageError` if `out` is the dataset itself, or lies inside it."""
     if whole.path.resolve() in (out.resolve(), *out.resolve().parents):
-        raise UsageError(f"{out} is the data set itself, or lies inside it", "name another folder")
+        raise UsageError(f"{out} is the dataset itself, or lies inside it", "name another folder")
 
 
 @contextmanager
 def commercial_part(whole: Dataset, inside: Path, wanted: bool) -> Iterator[tuple[Dataset, dict[str, int]]]:
-    """The commercially usable part of a data set, and the number of other questions by reason; the whole unless
+    """The commercially usable part of a dataset, and the number of other questions by reason; the whole unless
     `wanted`. The part is a folder below `inside` that is deleted when the block ends."""
     if not wanted:
         yield whole, {}
@@ -106,7 +106,7 @@ def commercial_part(whole: Dataset, inside: Path, wanted: bool) -> Iterator[tupl
 def rewritten(
     whole: Dataset, inside: Path, rewrite: Callable[[Iterable[Question]], Iterable[Question]] | None
 ) -> Iterator[Dataset]:
-    """The data set with rewritten questions, in a folder below `inside` that is deleted when the block ends; the whole
+    """The dataset with rewritten questions, in a folder below `inside` that is deleted when the block ends; the whole
     where `rewrite` is None."""
     if rewrite is None:
         yield whole

@@ -11,7 +11,7 @@ from spatial_engine.dataset.labels import Label, draw_labels
 from templates.media import XY, Arrow, Box, Mark, Outline, PhotoMark, Segment
 
 MAX_SIDE_PX = 1280
-"""Longest side of a stored photo: large enough for legible marks, small enough for a small data set."""
+"""Longest side of a stored photo: large enough for legible marks, small enough for a small dataset."""
 
 _RING, _TICK = 8.2, 12.5  # radius of a ring; its ticks end this far from the point
 _CLEAR = 40  # least distance of a label's corner of a box from another box

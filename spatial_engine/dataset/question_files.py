@@ -1,4 +1,4 @@
-"""The questions of a data set as parquet files: the rows of `questions.jsonl`, joined with `provenance.jsonl`."""
+"""The questions of a dataset as parquet files: the rows of `questions.jsonl`, joined with `provenance.jsonl`."""
 
 import json
 from collections.abc import Mapping
@@ -45,8 +45,8 @@ AS_JSON = frozenset(
 
 
 def write_question_files(dataset: Dataset, *, shard_mb: int = SHARD_MB) -> int:
-    """Writes `parquet/questions-00000-of-00001.parquet`, and more of them above `shard_mb`, into the folder of a data
-    set; returns the number of rows. Holds a few questions at a time. Raises `SetupError` without pyarrow."""
+    """Writes `parquet/questions-00000-of-00001.parquet`, and more of them above `shard_mb`, into the folder of a
+    dataset; returns the number of rows. Holds a few questions at a time. Raises `SetupError` without pyarrow."""
     folder = dataset.path / PARQUET
     folder.mkdir()
     return write_shards(

@@ -97,12 +97,12 @@ _HOLDS: Mapping[type, tuple[str, ...]] = {
     int: ("seed",),
 }
 _FILE = re.compile(r"media/\w[\w.-]*")
-"""Where pictures lie: never outside the data set."""
+"""Where pictures lie: never outside the dataset."""
 
 
 def from_record(record: dict[str, Json]) -> Question:
     """The question in the object of a line. Raises `ValueError` naming what is missing or cannot be; among that is a
-    picture that does not lie in the data set."""
+    picture that does not lie in the dataset."""
     if missing := sorted({*FIELDS} - record.keys()):
         raise ValueError(f"a question lacks {', '.join(missing)}")
     known, hints = {name: record.pop(name) for name in FIELDS}, record.pop("hints", ())

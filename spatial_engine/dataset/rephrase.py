@@ -1,4 +1,4 @@
-"""Rewords the prompts of a data set: by a language model, with two checks, or by its templates' own wordings.
+"""Rewords the prompts of a dataset: by a language model, with two checks, or by its templates' own wordings.
 
 A rewording is used only if rules find what the answer depends on unchanged (`held`), and if a second reading, which
 knows the rewording alone, finds the original among questions that differ from it in one thing (`rewording`). Otherwise
@@ -90,7 +90,7 @@ def rephrase(
     spending: Spending = _FREE,
     progress: Progress = _SILENT,
 ) -> Rephrased:
-    """Writes a data set whose prompts are reworded; everything else of a question stays, and its original prompt stands
+    """Writes a dataset whose prompts are reworded; everything else of a question stays, and its original prompt stands
     in its line under "rephrased".
 
     Without `options.model` prompts take another wording of their template. `cache`: a folder of replies, by default

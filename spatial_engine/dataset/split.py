@@ -1,4 +1,4 @@
-"""Splits a data set by scene, so that no scene of the training part is in the test part."""
+"""Splits a dataset by scene, so that no scene of the training part is in the test part."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -37,11 +37,11 @@ def split(
     seed: int = 0,
     commercial_ok: bool = False,
 ) -> Divided:
-    """Writes OUT/<name>, a data set each. Clips of one scene, clips with a common fact or photo, and clips with
+    """Writes OUT/<name>, a dataset each. Clips of one scene, clips with a common fact or photo, and clips with
     near-duplicate photos stay together. The result depends on ids, shares and seed, not on the order of lines.
 
-    Raises `UsageError` for negative shares or shares that are all 0, for an OUT inside the data set, and if OUT/<name>
-    is something else than a data set.
+    Raises `UsageError` for negative shares or shares that are all 0, for an OUT inside the dataset, and if OUT/<name>
+    is something else than a dataset.
     """
     whole, out = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset), Path(out)
     _check(whole, out, shares)

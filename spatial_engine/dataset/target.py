@@ -29,7 +29,7 @@ Limits = Sequence[tuple[Strata, Float64[np.ndarray, "b"]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a data set is to hold."""
+    """What a dataset is to hold."""
 
     count: int | None = None
     """None: all."""

@@ -1,11 +1,11 @@
-"""Writes a data set in passes that hold no question longer than they need it.
+"""Writes a dataset in passes that hold no question longer than they need it.
 
     1. each clip is asked about, and its drafts are filed (`drafts.py`)      in workers
     2. all questions are balanced, lettered and given prompts, by small keys
     3. what is kept is put into words and drawn (`finishing.py`)             in workers, clip by clip
     4. the parts are joined, and audited by their tables (`leaks/question_table.py`)
 
-The data set is written whole or not at all.
+The dataset is written whole or not at all.
 """
 
 import os
@@ -59,13 +59,13 @@ def write_dataset(
     allow_empty: bool = False,
     hints: HintsBeside | None = None,
 ) -> Dataset:
-    """Writes what is asked about clips. Replaces an earlier data set at `path`, and nothing else.
+    """Writes what is asked about clips. Replaces an earlier dataset at `path`, and nothing else.
 
     Equal clips, seed and settings give byte-identical `questions.jsonl`, in any order of the clips. Questions whose
     frames cannot be read are omitted and counted as `UNREADABLE`, those whose template fails by its error. `scenes`: by
     clip id the footage that a clip was cut from (by default the clip itself); no split separates clips of one scene.
     `state_tolerance`: prompts say which error still counts as right. `hints`: gives those of a question. Raises as
-    `dataset_folder`: an empty data set replaces questions only with `allow_empty`.
+    `dataset_folder`: an empty dataset replaces questions only with `allow_empty`.
     """
     path, clips = Path(path), list(clips)
     path.resolve().parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ def write_drafts(
 ) -> Dataset:
     """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error. `target`:
     which questions are drawn of all that could be asked. `cpu`: the time of the work, for `cost.json`. `beside`: writes
-    more files into the folder of the data set."""
+    more files into the folder of the dataset."""
     crashed = dict(crashed or {})
     with dataset_folder(path, allow_empty=allow_empty) as folder:
         parts, refused, balanced = _finished(task, crashed, seed, balancing, target, workers, progress or Silent())
@@ -173,7 +173,7 @@ def _finished(
     workers: int,
     progress: Progress,
 ) -> tuple[list[Part], Counts, Balanced]:
-    """The parts of the data set; what was refused; what was kept and dropped.
+    """The parts of the dataset; what was refused; what was kept and dropped.
 
     Balanced again without the clips that turn out unreadable and without the questions whose template fails, for
     letters and answers must be even at the end.
@@ -223,7 +223,7 @@ def _counted(task: FinishClip, crashed: Mapping[str, str], unreadable: Collectio
 
 
 def _place_media(parts: Iterable[Part], drawn: Path, folder: Path) -> None:
-    """Puts what the questions show into the data set."""
+    """Puts what the questions show into the dataset."""
     (folder / "media").mkdir()
     for part in parts:
         for file in part.files():

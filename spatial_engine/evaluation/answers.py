@@ -27,7 +27,7 @@ class Answers:
 
 
 class _BadLine(ValueError):  # noqa: N818 - counted, not shown
-    """A line that is not an answer to a question of this data set."""
+    """A line that is not an answer to a question of this dataset."""
 
 
 class _Misshapen(_BadLine):
@@ -45,7 +45,7 @@ def read_answers(
     """All answers of a file, by question and rotation. Equal lines of one question count once.
 
     `rotations`: how many presentations each question has, by id. `ids` and `texts`: the keys that may hold them. A line
-    is bad if it is no JSON object, if it has no id or no text, or if the data set does not have its id or rotation.
+    is bad if it is no JSON object, if it has no id or no text, or if the dataset does not have its id or rotation.
     Raises `UsageError` naming the bad lines (unless they are skipped), lines that contradict each other, and files that
     hold no answer at all.
     """
@@ -154,7 +154,7 @@ def _remedy(bad: Mapping[int, _BadLine], some_are_good: bool) -> str:
     hints = [f"one object a line: {_LINE}"] if any(isinstance(error, _Misshapen) for error in bad.values()) else []
     if some_are_good:
         hints.append("--skip-bad-lines leaves the bad ones out")
-    return "; ".join(hints) or "are these answers to this data set?"
+    return "; ".join(hints) or "are these answers to this dataset?"
 
 
 def _some(bad: Mapping[int, _BadLine]) -> str:

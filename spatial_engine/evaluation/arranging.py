@@ -10,7 +10,7 @@ from spatial_engine.evaluation.runs import RunFolder
 
 
 def arrange(run: RunFolder, asked: Iterable[Presentation], others: Mapping[Key, Response] | None = None) -> None:
-    """Writes one line per answer into `responses.jsonl`, in the order of the data set; what is not asked any more comes
+    """Writes one line per answer into `responses.jsonl`, in the order of the dataset; what is not asked any more comes
     last. The files of shards, whose answers it then holds, are removed.
 
     `others`: answers of other machines. Raises `BusyError` while another process asks.

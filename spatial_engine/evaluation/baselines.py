@@ -5,7 +5,7 @@ wrong          an answer that is certainly wrong
 no-op          does nothing: the empty plan, 0 for numbers, the marked point itself, the photos in their order, "no"
 empty          an empty reply
 random         a uniform guess, seeded by question and seed
-most-frequent  the majority baseline: the most frequent right answer of the template and format, fitted on the data set
+most-frequent  the majority baseline: the most frequent right answer of the template and format, fitted on the dataset
                itself; an upper bound for blind guessing
 first-option   A
 """
@@ -78,14 +78,14 @@ BASELINES = ("oracle", "wrong", "no-op", "empty", "random", "most-frequent", "fi
 
 
 def reply(name: str, question: Question, seed: int = 0) -> str:
-    """The reply of a baseline that needs no data set. Raises `UsageError` for other names."""
+    """The reply of a baseline that needs no dataset. Raises `UsageError` for other names."""
     if name not in _SIMPLE:
         raise UsageError(f"no baseline {name!r} for a single question", f"there are: {', '.join(_SIMPLE)}")
     return _SIMPLE[name](question, seed)
 
 
 def baseline(name: str, questions: Iterable[Question] = (), seed: int = 0) -> Baseline:
-    """The baseline of that name for a data set; only most-frequent uses `questions`. Raises `UsageError`."""
+    """The baseline of that name for a dataset; only most-frequent uses `questions`. Raises `UsageError`."""
     if name == "most-frequent":
         majority = most_frequent(questions)
         return lambda question: answer_text.tagged(majority(question))

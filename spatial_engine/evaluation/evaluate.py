@@ -1,4 +1,4 @@
-"""Asks a model the questions of a data set, and scores its answers. Resumable, with a cache of replies."""
+"""Asks a model the questions of a dataset, and scores its answers. Resumable, with a cache of replies."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from templates.question import Question
 
 @dataclass(frozen=True)
 class Work:
-    """The requests of one run on a data set."""
+    """The requests of one run on a dataset."""
 
     dataset: Dataset
     options: RequestOptions
@@ -38,11 +38,11 @@ class Work:
 
     @cached_property
     def hashes(self) -> dict[str, str]:
-        """Item hashes of the whole data set, by question id. Reads every picture once."""
+        """Item hashes of the whole dataset, by question id. Reads every picture once."""
         return item_hashes(self.dataset)
 
     def presentations(self) -> Iterator[Presentation]:
-        """All presentations of the run, in the order of the data set."""
+        """All presentations of the run, in the order of the dataset."""
         chosen = self.options
         ids = list(self.hashes)
         return asked(self.dataset.questions, ids, circular=chosen.circular, limit=chosen.limit, seed=chosen.seed)
@@ -157,7 +157,7 @@ def evaluate(
     monitoring: MonitoringOptions = _NOT_RECORDED,
     progress: Progress = _SILENT,
 ) -> Path:
-    """Asks a model every question of a data set that it has not answered yet, and scores the answers.
+    """Asks a model every question of a dataset that it has not answered yet, and scores the answers.
 
     Writes OUT/<run>/{run.json, responses.jsonl, scores.jsonl, result.json}, and the baselines beside it; returns the
     run's folder. Every answer is written at once, so a stopped run can be resumed. Failed requests are repeated by the

@@ -50,7 +50,7 @@ def asked(messages: Iterable[Mapping[str, Any]]) -> Asked:
 
 
 class Recogniser:
-    """Recognises the questions of one data set."""
+    """Recognises the questions of one dataset."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset
@@ -107,7 +107,7 @@ class Recogniser:
         return found[-1] if names and found else None
 
     def _hash(self, picture: bytes) -> str:
-        """sha256 of the data set's file with the same bytes or pixels; of `picture` itself if there is none."""
+        """sha256 of the dataset's file with the same bytes or pixels; of `picture` itself if there is none."""
         hash = sha256(picture).hexdigest()
         return hash if hash in self._known else self._by_pixels.get(_pixels(picture), hash)
 
@@ -175,7 +175,7 @@ _CHARACTERS_PER_TOKEN = 4
 
 @dataclass
 class FakeModel:
-    """Answers chat requests about one data set. Several threads may ask it."""
+    """Answers chat requests about one dataset. Several threads may ask it."""
 
     dataset: Dataset
     behaviour: Behaviour

@@ -71,7 +71,7 @@ class _Handler(LoopbackHandler):
             return
         fake.counts["answered" if known else "unknown"] += 1
         if not known:
-            print("a question that is not of this data set", file=sys.stderr, flush=True)
+            print("a question that is not of this dataset", file=sys.stderr, flush=True)
         self._send(200, reply, {} if known else {"X-Unknown-Question": "1"})
 
     def _fail(self, fault: str) -> None:

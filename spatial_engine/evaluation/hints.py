@@ -1,6 +1,6 @@
 """Low-level cues beside a question (SpatialTree's hints): matched points, depths, sizes.
 
-If `generate` was asked for them, they stand in the data set (`Question.hints`), with pictures. Else cues come from what
+If `generate` was asked for them, they stand in the dataset (`Question.hints`), with pictures. Else cues come from what
 other questions about the same clip have measured, on photos that this one shows too, as a question's own evidence
 rarely holds any but its answer: their templates say it (`templates.template.Template.cue`). A cue that would state the
 answer is never given (`templates.hints.rule`).
@@ -104,7 +104,7 @@ def hinted(
 
 
 def _from_others(question: Question, leaf: str, others: Sequence[Question]) -> Iterator[Cue]:
-    """In the order of facts, which is independent of the order of the data set."""
+    """In the order of facts, which is independent of the order of the dataset."""
     numbers = _numbers(question)
     for other in sorted(others, key=lambda other: (other.fact_id, other.format)):
         template = _templates().get(other.template)

@@ -1,6 +1,6 @@
 """Hashes of items: the text of a question, its right answer, and the bytes of its media.
 
-Every answer stores the hash of its item. If the data set has changed since, its answers are refused.
+Every answer stores the hash of its item. If the dataset has changed since, its answers are refused.
 """
 
 import json
@@ -22,7 +22,7 @@ def item_hash(question: Question, dataset: str | Path) -> str:
     """32 hex digits of instructions, prompt, options, answer, tolerance (with unit, format and the scorer's parameters)
     and media; and of hints, if it has any.
 
-    `dataset`: the folder of the data set. Raises `UsageError` for a missing file.
+    `dataset`: the folder of the dataset. Raises `UsageError` for a missing file.
     """
     shown = [[entry["id"], bool(entry.get("option")), media_hash(_file(dataset, entry))] for entry in question.media]
     asked = [question.id, question.format, question.text, list(question.options), shown]
@@ -37,7 +37,7 @@ def _pictures(hint: Mapping[str, Json], dataset: str | Path) -> list[Json]:
 
 
 def item_hashes(dataset: Dataset) -> dict[str, str]:
-    """The hash of every item, by the question's id, in the order of the data set."""
+    """The hash of every item, by the question's id, in the order of the dataset."""
     return {question.id: item_hash(question, dataset.path) for question in dataset.questions}
 
 
@@ -47,7 +47,7 @@ def dataset_digest(hashes: Mapping[str, str]) -> str:
 
 
 def check_unchanged(asked: Iterable[tuple[str, str]], hashes: Mapping[str, str], source: str) -> None:
-    """Raises `UsageError` if answers belong to other items than those of the data set.
+    """Raises `UsageError` if answers belong to other items than those of the dataset.
 
     `asked`: (question id, item hash) of each answer; "" for an unknown hash.
     """
@@ -55,8 +55,8 @@ def check_unchanged(asked: Iterable[tuple[str, str]], hashes: Mapping[str, str],
     if changed:
         some = ", ".join(changed[:_MARKS]) + (", ..." if len(changed) > _MARKS else "")
         raise UsageError(
-            f"{source}: the data set changed after the answers were made: {len(changed)} questions differ ({some})",
-            "score with the data set that was asked, or ask again into another folder",
+            f"{source}: the dataset changed after the answers were made: {len(changed)} questions differ ({some})",
+            "score with the dataset that was asked, or ask again into another folder",
         )
 
 

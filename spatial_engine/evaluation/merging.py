@@ -23,13 +23,13 @@ def merge_runs(
     """Merges the runs of equal names in several folders, and scores them. Returns the folder of each run.
 
     Args:
-        dataset: the data set that was asked, here.
+        dataset: the dataset that was asked, here.
         sources: folders that `evaluate --shard` wrote. They are only read, unless `out` is one of them.
         out: the folder of the merged runs.
         progress: who is told; None: nobody.
 
     Raises:
-        UsageError: a source holds no runs; or their settings, or the state of the data set, differ.
+        UsageError: a source holds no runs; or their settings, or the state of the dataset, differ.
         BusyError: another process asks, and adds its answers to `out`.
     """
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
@@ -50,7 +50,7 @@ def _merge(
     """Merges the shares of one run."""
     for share in shares:
         if share.record["dataset_digest"] != dataset_digest(hashes):
-            raise UsageError(f"{share.path} asks another data set, or another state of it", "name the one it asks")
+            raise UsageError(f"{share.path} asks another dataset, or another state of it", "name the one it asks")
     for share in reversed(shares):  # the record of the first one stays
         run = open_run(out, {**share.record, "dataset": str(dataset.path.resolve())})
     record, ids = run.record, list(hashes)

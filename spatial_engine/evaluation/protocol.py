@@ -21,7 +21,7 @@ class Presentation:
     """A question with one rotation of its options."""
 
     question: Question
-    """The question of the data set."""
+    """The question of the dataset."""
     rotation: int = 0
     """Position p shows option (p + rotation) mod k."""
 
@@ -55,7 +55,7 @@ def sample(ids: Sequence[str], limit: int | None, seed: int) -> set[str]:
 def asked(
     questions: Iterable[Question], ids: Sequence[str], *, circular: bool, limit: int | None, seed: int
 ) -> Iterator[Presentation]:
-    """The presentations of a run, in the order of the data set. `ids`: those of all its questions."""
+    """The presentations of a run, in the order of the dataset. `ids`: those of all its questions."""
     chosen = sample(ids, limit, seed)
     return presentations((question for question in questions if question.id in chosen), circular=circular)
 

@@ -72,7 +72,7 @@ def read_items(path: Path) -> list[Item]:
     if path.is_dir():
         raise UsageError(
             f"{path} is a folder, and --as scores a file of items",
-            "export a data set of ours first, or leave --as out to score it by its own rules",
+            "export a dataset of ours first, or leave --as out to score it by its own rules",
         )
     check_file(path)
     text = path.read_text(encoding="utf-8-sig", errors="replace")

@@ -27,7 +27,7 @@ from templates.answers.text import NEEDS_JUDGE
 from templates.columns import Json
 
 Asked = Callable[[], Iterable[Presentation]]
-"""All presentations of a run, in the order of the data set; can be iterated several times."""
+"""All presentations of a run, in the order of the dataset; can be iterated several times."""
 
 
 def finish(

@@ -1,4 +1,4 @@
-"""The folders of runs, OUT/<run>/{run.json, responses.jsonl, scores.jsonl, claims.jsonl, result.json}. One data set
+"""The folders of runs, OUT/<run>/{run.json, responses.jsonl, scores.jsonl, claims.jsonl, result.json}. One dataset
 per OUT."""
 
 import json
@@ -27,8 +27,8 @@ RESERVED = ("oracle", "no-op", "empty", "random", "most-frequent")
 _TAKEN = ("report", "comparison.json", RUN, SCORES, CLAIMS, RESULT, NAME, "store", "dataset", "items")
 """Names that `report` writes beside the runs, and names in folders of other kinds."""
 _OTHERS = {
-    "audit.json": "a data set",
-    "questions.jsonl": "a data set",
+    "audit.json": "a dataset",
+    "questions.jsonl": "a dataset",
     "store.json": "a store",
     "dataset/audit.json": "the OUT of `run`, which report draws otherwise",
     RUN: "a single run",
@@ -71,7 +71,7 @@ class RunFolder:
 def open_run(out: str | Path, record: Mapping[str, Json]) -> RunFolder:
     """Creates the folder of a run, or opens it to resume. `record`: its `run.json`, with name and dataset_digest.
 
-    Raises `UsageError` as `check_place`, and if OUT holds runs on another data set, or if the run has other settings.
+    Raises `UsageError` as `check_place`, and if OUT holds runs on another dataset, or if the run has other settings.
     """
     out, name = Path(out), str(record["name"])
     check_place(out, name, baseline=record["baseline"] is True)
@@ -130,8 +130,8 @@ def run_name(model: str, chosen: Iterable[str]) -> str:
 def _check_digests(out: Path, record: Mapping[str, Json]) -> None:
     others = [run for run, found in runs(out).items() if found.get("dataset_digest") != record["dataset_digest"]]
     if others:
-        cause = f"{out} holds runs of another data set, or of an earlier state of this one ({', '.join(others[:3])})"
-        raise UsageError(cause, "name another folder: one holds runs of one data set")
+        cause = f"{out} holds runs of another dataset, or of an earlier state of this one ({', '.join(others[:3])})"
+        raise UsageError(cause, "name another folder: one holds runs of one dataset")
 
 
 def _check_settings(folder: RunFolder, record: Mapping[str, Json]) -> None:
@@ -166,7 +166,7 @@ class FinishedRun:
 
     @property
     def dataset(self) -> Path | None:
-        """Path of the data set at the time of asking."""
+        """Path of the dataset at the time of asking."""
         place = self.record.get("dataset")
         return Path(place) if isinstance(place, str) and place else None
 

@@ -34,11 +34,11 @@ def score(
     skip_bad_lines: bool = False,
     progress: Progress = _SILENT,
 ) -> Path:
-    """Scores a file of answers to a data set, as a run of its own; returns the run's folder.
+    """Scores a file of answers to a dataset, as a run of its own; returns the run's folder.
 
     A line has at least an id and a text. Questions without an answer count as wrong. With `scorer`, a name
     of `scoring.scorers.SCORERS`, `dataset` is instead a file of a published benchmark's items (`score_published`).
-    Raises `UsageError` for unusable lines, and for lines with the hash of an item that the data set does not have.
+    Raises `UsageError` for unusable lines, and for lines with the hash of an item that the dataset does not have.
     """
     if scorer is not None:
         if judge is not None or cache is not None or replay:

@@ -16,7 +16,7 @@ class ScoredItem:
     """The score of one presentation of one question."""
 
     id: str
-    """Id of the question in the data set."""
+    """Id of the question in the dataset."""
     rotation: int
     ability: str
     """Leaf of the tree, spelt "L1/Geometry/Distance"."""

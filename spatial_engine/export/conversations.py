@@ -35,7 +35,7 @@ _README = """\
 Training rows for {trainer}.
 Prompts are those of Spatial Engine's evaluation, which call to think first only where the answer holds reasoning in
 <think> tags; answers stand in <answer> tags.
-This form has no place for σ, tolerance, evidence and licences: find them in the data set, under the same `id`.
+This form has no place for σ, tolerance, evidence and licences: find them in the dataset, under the same `id`.
 """
 
 

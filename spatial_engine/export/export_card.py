@@ -1,4 +1,4 @@
-"""The card of an export: that of the data set, with its own files, how to load them, and the pictures of examples."""
+"""The card of an export: that of the dataset, with its own files, how to load them, and the pictures of examples."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -26,13 +26,13 @@ from templates.question import Question
 def questions_by_split(dataset: Dataset) -> dict[str, Iterator[Question]]:
     """Questions of each split that has any, in the order of `audit.json`; read anew for each, one at a time.
 
-    Raises `UsageError` for a clip that no split names: the two files are not of one data set.
+    Raises `UsageError` for a clip that no split names: the two files are not of one dataset.
     """
     split_of = {clip: name for name, clips in dataset.audit["splits"].items() for clip in clips}
     used = set()
     for question in dataset.questions:
         if question.clip not in split_of:
-            raise UsageError(f"no split of audit.json names clip {question.clip}", "generate the data set again")
+            raise UsageError(f"no split of audit.json names clip {question.clip}", "generate the dataset again")
         used.add(split_of[question.clip])
     return {name: _of(dataset, split_of, name) for name in dataset.audit["splits"] if name in used}
 
@@ -47,7 +47,7 @@ def shows_video(question: Question) -> bool:
 
 
 def slug(dataset: Path) -> str:
-    """Lower-case letters, digits and "_": spatial_ and a data set's folder, of OUT/dataset the folder OUT."""
+    """Lower-case letters, digits and "_": spatial_ and a dataset's folder, of OUT/dataset the folder OUT."""
     path = dataset.resolve()
     name = path.parent.name if path.name == "dataset" else path.name
     return "_".join(["spatial", *re.findall(r"[a-z0-9]+", name.lower())])
@@ -116,7 +116,7 @@ def export(
     mix_media: str | Path | None = None,
     reasoning: str = "none",
 ) -> Path:
-    """Writes a data set in another form into the folder `out`; replaces an earlier export there. `commercial_ok`:
+    """Writes a dataset in another form into the folder `out`; replaces an earlier export there. `commercial_ok`:
     leaves out, and counts, what may not be used commercially or whose footage has no known licence. `system_prompt`:
     a question's instructions are a system message, not the first words of its prompt. `hints`, `hint_pictures`: kinds
     of hints (docs/hints.md) that prompts say, or that are further pictures, which prompts explain. `shard_mb`: largest
@@ -126,7 +126,7 @@ def export(
     (docs/reasoning.md).
 
     Raises `UsageError` for an unknown form, an option that the form does not have, an unknown kind of hint or
-    reasoning, a folder that is no data set, or an `out` that holds something else.
+    reasoning, a folder that is no dataset, or an `out` that holds something else.
     """
     check_kinds((*hints, *hint_pictures))
     check_choice(reasoning)

@@ -83,7 +83,7 @@ def export_hf(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_MB, reaso
 
 
 def row(question: Question, folder: Path, reasoning: str = "none") -> dict[str, Any]:
-    """One row; `folder` is the data set's. Hints that no prompt shows stay in the data set."""
+    """One row; `folder` is the dataset's. Hints that no prompt shows stay in the dataset."""
     question = replace(question, hints=())
     cells = text_row(question) | {"reasoning": chain(question, amount_of(question, reasoning))}
     cells |= {"images": pictures(folder, question.media), "videos": [_video(one) for one in _videos(question)]}

@@ -77,7 +77,7 @@ def export_lmms_eval(dataset: Dataset, folder: Path, *, system_prompt: bool = Fa
 
 
 def row(question: Question, folder: Path, system_prompt: bool = False) -> dict[str, Any]:
-    """One row; `folder` is the data set's."""
+    """One row; `folder` is the dataset's."""
     shown = protocol.prompt(question, system_prompt=system_prompt)
     media = [part for part in shown.parts if not isinstance(part, str)]
     places = iter(range(len(media)))

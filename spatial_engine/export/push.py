@@ -1,4 +1,4 @@
-"""Uploads a data set or an export: to the Hugging Face Hub, if the licences of its records allow it, or to one's own
+"""Uploads a dataset or an export: to the Hugging Face Hub, if the licences of its records allow it, or to one's own
 storage, by a URL of fsspec."""
 
 import re
@@ -71,12 +71,12 @@ def push(
     allow_licence: Sequence[str] = (),
     dry_run: bool = False,
 ) -> Upload:
-    """Uploads a data set or an export. Only files that this program wrote are uploaded: to the Hub in one commit, to a
+    """Uploads a dataset or an export. Only files that this program wrote are uploaded: to the Hub in one commit, to a
     URL one after the other, with what marks the folder as complete at the end.
 
     Args:
         path: a folder that `generate` or `export` wrote.
-        to_hub: OWNER/NAME of the data set on the Hub. It is made if there is none.
+        to_hub: OWNER/NAME of the dataset on the Hub. It is made if there is none.
         to: instead, a folder of one's own, such as s3://BUCKET/FOLDER: that publishes nothing, and asks for no licence.
         public: whether a new one is public.
         allow_licence: licences of footage, as records state them, of which the caller knows that copies with marks may
@@ -153,7 +153,7 @@ def _card_licence(card: Path) -> str | None:
 
 
 def _copy(folder: Path, upload: Upload, url: str) -> None:
-    """Copies the files; those that make the folder a data set or an export come last."""
+    """Copies the files; those that make the folder a dataset or an export come last."""
     files, root = opened(url)
     try:
         for name in sorted(upload.files, key=lambda name: (name in ("audit.json", REPORT), name)):
@@ -178,7 +178,7 @@ def _commit(folder: Path, upload: Upload, name: str, public: bool) -> None:
             repo_type="dataset",
             folder_path=str(folder),
             allow_patterns=list(upload.files),
-            commit_message="Data set of Spatial Engine",
+            commit_message="Dataset of Spatial Engine",
         )
     except (HfHubHTTPError, OSError) as error:  # no token is an OSError, too
         raise SpatialEngineError(

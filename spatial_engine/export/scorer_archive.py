@@ -1,6 +1,6 @@
 """What an export carries into another harness: the code of a task, and `scorer.zip`, the scorer as one importable file.
 
-Some harnesses pin packages that conflict with this package's (lmms-eval: av<16), and a data set may be scored years
+Some harnesses pin packages that conflict with this package's (lmms-eval: av<16), and a dataset may be scored years
 later. So an export carries the code that scores it, with `json_repair` (pure Python, MIT); beside these it needs only
 numpy, scipy and jaxtyping.
 """

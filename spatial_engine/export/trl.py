@@ -71,7 +71,7 @@ def export_trl(
 
 
 def row(question: Question, folder: Path, system_prompt: bool = False, reasoning: str = "none") -> dict[str, Any]:
-    """One row; `folder` is the data set's."""
+    """One row; `folder` is the dataset's."""
     turn = conversation(question, system_prompt, reasoning)
     system = [_message("system", turn.system)] if turn.system else []
     return {

@@ -1,5 +1,5 @@
 """Tables for VLMEvalKit: NAME.tsv and NAME_circular.tsv of choices, which it runs as they are, NAME_open.tsv of all
-other formats, which the class file beside them makes a data set of.
+other formats, which the class file beside them makes a dataset of.
 
 Columns are those of its image questions; pictures are base64, several as the literal of a Python list.
 """
@@ -40,7 +40,7 @@ Tables for VLMEvalKit. Set `LMUData` to this folder, then, in its repository:
 runs the choices ({choices} questions; in the circular table each is asked once per option).
 
 `{name}_open.tsv` ({others} questions) holds the other formats: yes/no, numbers, points, orders, plans. VLMEvalKit has
-no data set of that kind: copy `{file}` into its `vlmeval/dataset/`, and add to `vlmeval/dataset/__init__.py`
+no dataset of that kind: copy `{file}` into its `vlmeval/dataset/`, and add to `vlmeval/dataset/__init__.py`
 above `CUSTOM_DATASET`:
 
     from .spatial_engine_dataset import SpatialEngineDataset
@@ -148,7 +148,7 @@ def open_row(question: Question, index: int, folder: Path) -> dict[str, object] 
 
 
 def _common(question: Question, index: int, folder: Path) -> dict[str, object]:
-    """What every row has. `folder` is the data set's."""
+    """What every row has. `folder` is the dataset's."""
     asked = pictures_first(question)
     names = [Path(medium["path"]).name for medium in asked.media]
     pictures = [b64encode((folder / medium["path"]).read_bytes()).decode() for medium in asked.media]

@@ -85,7 +85,7 @@ def export_webdataset(dataset: Dataset, folder: Path, *, shard_mb: int = SHARD_M
 
 
 def sample(question: Question, folder: Path, reasoning: str = "none") -> Sample:
-    """The files of a question; `folder` is the data set's. Hints that no prompt shows stay in the data set."""
+    """The files of a question; `folder` is the dataset's. Hints that no prompt shows stay in the dataset."""
     media = [folder / medium["path"] for medium in question.media]
     names = [f"{number}{path.suffix.lower()}" for number, path in enumerate(media)]
     fields = plain(replace(question, hints=()).to_json())

@@ -39,7 +39,7 @@ def leak_audit(
     """Everything that can be audited without reading a picture.
 
     Args:
-        table: all questions of the data set.
+        table: all questions of the dataset.
         scenes: the scene of every clip, by clip id.
         splits: clip ids by name of the split.
         seed: of the bootstrap over clips.

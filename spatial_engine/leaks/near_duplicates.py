@@ -32,7 +32,7 @@ _PAIRS = 1 << 16
 """Number of pairs of questions that are compared at once."""
 
 NEAR_MARKS = 0.02
-"""Share of the picture's diagonal within which two marks are one point, as when the data set is balanced."""
+"""Share of the picture's diagonal within which two marks are one point, as when the dataset is balanced."""
 
 SamePicture = Callable[[str], AbstractSet[str]]
 """Paths of the photos that look like one photo, itself included."""

@@ -1,4 +1,4 @@
-"""The questions of a data set as columns: what audits compare of them. A question takes about 400 bytes; its words are
+"""The questions of a dataset as columns: what audits compare of them. A question takes about 400 bytes; its words are
 read again where a baseline needs them."""
 
 import json
@@ -203,7 +203,7 @@ _COLUMNS = {f.name: f.type for f in fields(QuestionTable) if f.name not in ("sta
 
 
 def _unread(rows: Sequence[int]) -> Sequence[Question]:
-    raise RuntimeError("a part of a data set's table cannot read questions")
+    raise RuntimeError("a part of a dataset's table cannot read questions")
 
 
 def written(question: Question) -> Answer | None:

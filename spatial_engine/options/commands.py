@@ -67,7 +67,7 @@ class GenerateOptions(TargetOptions, WorkerOptions, MonitoringOptions):
             "Write the questions into parquet files, too, in DATASET/parquet; they name pictures and do not hold them."
         ),
     ] = False
-    allow_empty: Annotated[bool, Doc("Replace a data set also where nothing can be asked any more.")] = False
+    allow_empty: Annotated[bool, Doc("Replace a dataset also where nothing can be asked any more.")] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

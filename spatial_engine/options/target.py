@@ -17,7 +17,7 @@ MOST_PER_CLIP = 10_000
 
 @dataclass(frozen=True, kw_only=True)
 class TargetOptions(Checked):
-    """How many questions a data set gets, and what they are spread over (docs/targeted_sets.md)."""
+    """How many questions a dataset gets, and what they are spread over (docs/targeted_sets.md)."""
 
     count: Annotated[int | None, Doc("Draw this many questions of all that could be asked.")] = None
     per_clip: Annotated[

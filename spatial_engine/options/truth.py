@@ -1,4 +1,4 @@
-"""Footage that is a data set with ground truth."""
+"""Footage that is a dataset with ground truth."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -16,11 +16,11 @@ class TruthOptions(Checked):
     truth: Annotated[
         bool,
         Doc(
-            "The footage is a data set (docs/sequences.md): its camera paths, depth, gravity and objects are taken as "
+            "The footage is a dataset (docs/sequences.md): its camera paths, depth, gravity and objects are taken as "
             "they are. Point tracks are computed beside them, or what --experts names."
         ),
     ] = False
-    preset: Annotated[str | None, Doc("Layout of the data set; by default the one that fits.")] = None
+    preset: Annotated[str | None, Doc("Layout of the dataset; by default the one that fits.")] = None
     manifest: Annotated[StrPath | None, Doc("A sequence.yaml elsewhere; its paths are relative to the footage.")] = None
     only: Annotated[str, Doc("Sequences of these names: scene-0061/*.")] = "*"
 

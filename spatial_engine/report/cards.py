@@ -122,7 +122,7 @@ def tolerance_in_words(question: Question) -> str:
 
 def _as_shown(question: Question, rotation: int) -> dict[str, Any]:
     """The question with its options in the order shown, and the corresponding right letter."""
-    with suppress(ValueError, UsageError):  # no such rotation: the data set is not the one that was asked
+    with suppress(ValueError, UsageError):  # no such rotation: the dataset is not the one that was asked
         question = Presentation(question, rotation).shown
     keys = ("options", "answer", "value", "unit", "sigma", "tolerance", "margin", "evidence", "clip")
     record = {key: getattr(question, key) for key in (*keys, "format", "fact_id")}

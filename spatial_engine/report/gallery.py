@@ -1,4 +1,4 @@
-"""The questions of a data set as scripts: a page that is opened from disk may load scripts, and read no other files.
+"""The questions of a dataset as scripts: a page that is opened from disk may load scripts, and read no other files.
 
     questions/index.js     the values of each filter, and which of them each question has
     questions/00000.js     the cards of the first `SHARD` questions; 00001.js those of the next ones, ...

@@ -23,12 +23,12 @@ REPORT_FILES = ("index.html", "gallery.html", "clips", "media", "pictures", FOLD
 
 
 def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, store: Store | None = None) -> Path:
-    """Writes the report of a data set and returns its first page. `out` is `report/` in the data set if not given.
-    The OUT folder of `run` stands for its data set and its store, and takes the report. The OUT folder of `evaluate`
+    """Writes the report of a dataset and returns its first page. `out` is `report/` in the dataset if not given.
+    The OUT folder of `run` stands for its dataset and its store, and takes the report. The OUT folder of `evaluate`
     has a report of its own: of models and their answers.
 
-    With the store that the data set was made from, every clip gets a page of what was measured. A report inside its
-    data set shows the pictures there; elsewhere it gets links to them, or copies. Raises `UsageError` if `dataset` is
+    With the store that the dataset was made from, every clip gets a page of what was measured. A report inside its
+    dataset shows the pictures there; elsewhere it gets links to them, or copies. Raises `UsageError` if `dataset` is
     none, or `out` holds something else.
     """
     if not isinstance(dataset, Dataset):

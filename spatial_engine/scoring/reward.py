@@ -1,6 +1,6 @@
 """Rewards for reinforcement learning, in the form of TRL's GRPO reward functions: verifiable, bounded, hard to game.
 
-    GRPOTrainer(..., reward_funcs=reward)        # the data set's rows carry `question`, a line of `questions.jsonl`
+    GRPOTrainer(..., reward_funcs=reward)        # the dataset's rows carry `question`, a line of `questions.jsonl`
 
 A completion counts only if it has the form of the protocol: thoughts (or none), then one <answer> block, then nothing;
 inside it a bare answer and no more (`reward_form`). What stands there is judged by `scoring.own`. Rewards by level of

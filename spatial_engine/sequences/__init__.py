@@ -1,4 +1,4 @@
-"""Data sets with ground truth, opened as clips: the media as any folder gives them, and what is known as signals."""
+"""Datasets with ground truth, opened as clips: the media as any folder gives them, and what is known as signals."""
 
 from spatial_engine.sequences.finding import Finding
 from spatial_engine.sequences.opening import open_sequence

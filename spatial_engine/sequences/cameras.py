@@ -44,7 +44,7 @@ _COLMAP = {
     "RADIAL": ("f", "cx", "cy", "k1", "k2"),
     "OPENCV": ("fx", "fy", "cx", "cy", "k1", "k2", "p1", "p2"),
 }
-_UNDISTORT = "undistort the images first, with the data set's own tools"
+_UNDISTORT = "undistort the images first, with the dataset's own tools"
 
 
 def read_camera(folder: Path, stated: CameraFiles) -> Camera:

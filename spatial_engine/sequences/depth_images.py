@@ -192,7 +192,7 @@ def read_hdf5(path: Path) -> np.ndarray:
     try:
         import h5py  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ModuleNotFoundError as error:
-        raise SetupError("h5py is not installed, and this data set lies in HDF5 files", "pip install h5py") from error
+        raise SetupError("h5py is not installed, and this dataset lies in HDF5 files", "pip install h5py") from error
     with h5py.File(path, "r") as file:
         return np.asarray(file["dataset"])
 

@@ -1,4 +1,4 @@
-"""Episodes of a data set as sequences: their pictures as clips, the effector and the task as ground truth."""
+"""Episodes of a dataset as sequences: their pictures as clips, the effector and the task as ground truth."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Objects whose boxes, and perhaps masks, fronts and parts, a data set knows."""
+"""Objects whose boxes, and perhaps masks, fronts and parts, a dataset knows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,7 +19,7 @@ BOX_SIGMA = 0.05
 """σ of boxes, in the world's unit, where none is stated and there are no masks."""
 
 _RIGID = 1e-2
-"""Largest entry of RᵀR - 1 of the axes R of a box. Data sets write them with few decimals."""
+"""Largest entry of RᵀR - 1 of the axes R of a box. Datasets write them with few decimals."""
 
 
 def read_mask(path: Path) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""`sequence.yaml`: which files of a data set are images, depth, poses, and what their numbers mean.
+"""`sequence.yaml`: which files of a dataset are images, depth, poses, and what their numbers mean.
 
-Paths and patterns are relative to the manifest's folder. What a data set does not have is left out.
+Paths and patterns are relative to the manifest's folder. What a dataset does not have is left out.
 """
 
 import json
@@ -309,7 +309,7 @@ class Manifest(_Stated):
     checked: bool = False
     """For a preset: whether it was run on real data of that layout; else it is from documentation."""
     notes: tuple[str, ...] = field(default=())
-    """What to know about this data set."""
+    """What to know about this dataset."""
 
 
 FILE = "sequence.yaml"
@@ -321,7 +321,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def check_inside(manifest: Manifest, source: str) -> None:
-    """Raises `UsageError` if a manifest that came with a data set names files outside of it."""
+    """Raises `UsageError` if a manifest that came with a dataset names files outside of it."""
     for key, name in _named_files(manifest):
         if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
             raise UsageError(

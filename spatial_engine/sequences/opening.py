@@ -1,4 +1,4 @@
-"""A data set's sequence on disk, opened: the clips that its images are, and its ground truth."""
+"""A dataset's sequence on disk, opened: the clips that its images are, and its ground truth."""
 
 from collections.abc import Iterator
 from collections.abc import Sequence as Items
@@ -35,7 +35,7 @@ _FASTEST = 10_000
 def open_sequence(
     path: Path, *, preset: str | None = None, manifest: Path | None = None, only: str = "*"
 ) -> tuple[Sequence, ...]:
-    """The clips of a data set with their ground truth; a sequence longer than a minute gives several.
+    """The clips of a dataset with their ground truth; a sequence longer than a minute gives several.
 
     Args:
         path: a folder of images with a sequence.yaml, or of a layout that a preset knows; or a sequence.yaml; or

@@ -1,4 +1,4 @@
-"""Optical flow of a data set as matches between neighbouring images: pixels that forward and backward flow agree on."""
+"""Optical flow of a dataset as matches between neighbouring images: pixels that forward and backward flow agree on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ _DEPTHS = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Sequence:
-    """One clip of a data set."""
+    """One clip of a dataset."""
 
     clip: Clip
     """Its media: of the same id as when the folder of images is opened without a manifest."""

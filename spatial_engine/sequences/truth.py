@@ -1,4 +1,4 @@
-"""Ground truth of a data set as signals: their provenance is the data set, their σ are those of its manifest."""
+"""Ground truth of a dataset as signals: their provenance is the dataset, their σ are those of its manifest."""
 
 from collections.abc import Sequence as Items
 from dataclasses import dataclass, replace
@@ -104,7 +104,7 @@ class Truth:
 
     @property
     def provenance(self) -> Provenance:
-        """The data set, with its licence."""
+        """The dataset, with its licence."""
         licence = self.manifest.licence
         return Provenance(
             expert=self.manifest.name,

@@ -20,7 +20,7 @@ from spatial_engine.sequences.truth import Truth
 from templates.scene.marks import spread_frames
 
 BESIDE = ("valid_area", "klt")
-"""Experts that run beside ground truth by default: they find the moving points that no data set states."""
+"""Experts that run beside ground truth by default: they find the moving points that no dataset states."""
 OF_OBJECTS = frozenset({"objects", "object_orientation", "parts"})
 """Signals about objects."""
 _STATED_BY_MANIFEST = ("images", "fps", "start", "end", "clips", "crop", "intrinsics", "upright")
@@ -35,7 +35,7 @@ class TruthSettings:
 
 
 class GroundTruth(WeightFreeExpert):
-    """The ground truth of a data set's sequences, as far as it has any.
+    """The ground truth of a dataset's sequences, as far as it has any.
 
     What the images contradict is left out. Depth and objects are those of frames in which they contradict nothing.
     """
@@ -47,7 +47,7 @@ class GroundTruth(WeightFreeExpert):
     seconds_per_clip = 5.0
 
     def __init__(self, sequences: Sequence[TrueSequence], *, objects: bool = True) -> None:
-        """`objects`: whether it provides those of the data set, as far as it has any."""
+        """`objects`: whether it provides those of the dataset, as far as it has any."""
         self.sequences = {sequence.clip.id: sequence for sequence in sequences}
         left_out = frozenset[str]() if objects else frozenset(OF_OBJECTS)
         self.provides = frozenset[str]().union(*(_stated(one.truth) for one in sequences)) - left_out
@@ -65,7 +65,7 @@ class GroundTruth(WeightFreeExpert):
         if isinstance(path, CameraPath) and not path.registered.any():
             del found["camera_path"]
         contradicted = "; ".join(finding.what for finding in sequence.findings if finding.severe)
-        absent = NoEstimate(reason="the data set does not state it for this clip")
+        absent = NoEstimate(reason="the dataset does not state it for this clip")
         if contradicted:
             absent = NoEstimate(reason="the pictures contradict the ground truth", detail=contradicted)
         wrong = "; ".join(f"{finding.what}: {finding.number}" for finding in sequence.object_findings)
@@ -80,7 +80,7 @@ def truth_at(footage: Path, options: AnnotateOptions) -> tuple[tuple[TrueSequenc
     default = OpenOptions()
     if given := [name for name in _STATED_BY_MANIFEST if getattr(options, name) != getattr(default, name)]:
         raise UsageError(
-            f"--{given[0]} beside --truth", "the data set's sequence.yaml states it: leave it out, or write a manifest"
+            f"--{given[0]} beside --truth", "the dataset's sequence.yaml states it: leave it out, or write a manifest"
         )
     manifest = None if options.manifest is None else Path(options.manifest)
     opened = open_sequence(footage, preset=options.preset, manifest=manifest, only=options.only)

@@ -311,7 +311,7 @@ def _not_a_store(path: Path) -> StoreError:
         return StoreError(f"{path} is not a store but the output of run", f"its store is {path / 'store'}")
     if (path / "questions.jsonl").is_file():
         remedy = "give the store that it was made from; pages of it: spatial-engine report " + str(path)
-        return StoreError(f"{path} is a data set, not a store", remedy)
+        return StoreError(f"{path} is a dataset, not a store", remedy)
     return StoreError(f"{path} is not a store", f"make one first: spatial-engine annotate VIDEOS -o {path}")
 
 

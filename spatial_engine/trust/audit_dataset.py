@@ -1,4 +1,4 @@
-"""`spatial-engine audit-labels`: compares the labels of a data set with sequences that have ground truth."""
+"""`spatial-engine audit-labels`: compares the labels of a dataset with sequences that have ground truth."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ class _Clip:
     id: str
     frames: int
     minutes: float | None
-    """From the time stamps of the data set, else of the sequence; None if neither has any."""
+    """From the time stamps of the dataset, else of the sequence; None if neither has any."""
     sequence: TrueSequence
     verdicts: list[Verdict]
     yields: list[ClipYield]
@@ -52,14 +52,14 @@ def audit_dataset(
     """Compares every question with the sequence of its clip, and measures the yield.
 
     Args:
-        dataset: the data set; it is not changed.
+        dataset: the dataset; it is not changed.
         truth: folders, manifests, or FOLDER=SEQUENCE.yaml.
-        store: the store that the data set was made from; by default the `store` beside it, if there is one. Without
+        store: the store that the dataset was made from; by default the `store` beside it, if there is one. Without
             a store the yield is unknown.
         progress: receives what is done.
 
     Raises:
-        UsageError: no sequence belongs to a clip of the data set.
+        UsageError: no sequence belongs to a clip of the dataset.
     """
     progress = progress or Silent()
     store = store or store_beside(dataset.path)
@@ -97,7 +97,7 @@ def audit_dataset(
 
 
 def record_counts(audit: LabelAudit, dataset: Dataset, worst: Sequence[Mapping[str, Json]]) -> None:
-    """Writes the counts against truth to the data set's audit.json and card. Sequences with poses from the same images
+    """Writes the counts against truth to the dataset's audit.json and card. Sequences with poses from the same images
     (kind "agreement") are omitted."""
     if audit.truth is None:
         return
@@ -108,7 +108,7 @@ def record_counts(audit: LabelAudit, dataset: Dataset, worst: Sequence[Mapping[s
 
 
 def store_beside(dataset: Path) -> Store | None:
-    """The store beside a data set, where `run` puts it; None without one."""
+    """The store beside a dataset, where `run` puts it; None without one."""
     try:
         return open_store(dataset.resolve().parent / "store")
     except StoreError:
@@ -132,7 +132,7 @@ def _compared(
 
 
 def _yields(clip: Clip, store: Store, record: Mapping[str, Json]) -> list[ClipYield]:
-    """The yield under the settings, the seed and the σ calibration of the data set."""
+    """The yield under the settings, the seed and the σ calibration of the dataset."""
     made_with, known = record["settings"], create_templates()
     templates = [known[name] for name in made_with.get("templates", known) if name in known]
     ask, maps = (
@@ -180,11 +180,11 @@ def audit_labels(
         truth: folders of a known layout, manifests, or FOLDER=SEQUENCE.yaml; one or several.
         out: folder to write truth.json, labels.jsonl, index.html and pictures of the worst labels to; by default
             DATASET.truth.
-        store: the store that the data set was made from, needed for the yield; by default the `store` beside it.
+        store: the store that the dataset was made from, needed for the yield; by default the `store` beside it.
         progress: receives what is done.
 
     Raises:
-        UsageError: `out` holds other files, or no sequence matches a clip of the data set.
+        UsageError: `out` holds other files, or no sequence matches a clip of the dataset.
     """
     opened = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
     target = default_out(opened.path) if out is None else Path(out)

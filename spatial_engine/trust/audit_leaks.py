@@ -1,4 +1,4 @@
-"""The leak audit of a data set on disk. A blind run of a language model can be one more baseline."""
+"""The leak audit of a dataset on disk. A blind run of a language model can be one more baseline."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -18,7 +18,7 @@ from templates.columns import Json
 def audit_leaks(path: str | Path, *, blind_run: str | Path | None = None, pictures: bool = True) -> dict[str, Json]:
     """Writes "leaks" in `audit.json` anew, by default with near-duplicate pictures; returns what it wrote.
 
-    Raises `UsageError` if `path` is no data set, or `blind_run` is no blind run on it.
+    Raises `UsageError` if `path` is no dataset, or `blind_run` is no blind run on it.
     """
     dataset = Dataset.open(path)
     with one_writer(dataset.path):
@@ -39,7 +39,7 @@ def _audit_leaks(dataset: Dataset, model: str | Path | None, pictures: bool) -> 
 def blind_run(table: QuestionTable, folder: str | Path) -> Guesses:
     """The scores of a run of `evaluate --blind`, averaged over rotations; questions that it was not asked are NaN.
 
-    Raises `UsageError` if the folder is no run, if the model saw pictures, or if the run is on another data set.
+    Raises `UsageError` if the folder is no run, if the model saw pictures, or if the run is on another dataset.
     """
     from spatial_engine.evaluation.runs import FinishedRun
 
@@ -61,5 +61,5 @@ def blind_run(table: QuestionTable, folder: str | Path) -> Guesses:
         if own := hits.get(id.decode()):
             guesses.hits[n] = np.mean(own)
     if np.isnan(guesses.hits).all() and len(table):
-        raise UsageError(f"the run in {folder} answers none of these questions", "give a run on this data set")
+        raise UsageError(f"the run in {folder} answers none of these questions", "give a run on this dataset")
     return guesses

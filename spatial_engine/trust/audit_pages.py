@@ -24,7 +24,7 @@ Row = tuple[str, LabelMetrics | None, LabelMetrics | None]
 
 
 def default_out(dataset: Path) -> Path:
-    """DATASET.truth beside the data set."""
+    """DATASET.truth beside the dataset."""
     whole = dataset.absolute()
     return whole.with_name(f"{whole.name}.truth")
 
@@ -57,7 +57,7 @@ def write_audit(audit: LabelAudit, dataset: Dataset, out: Path) -> list[dict[str
 
 def _content(audit: LabelAudit, name: str) -> dict[str, Any]:
     shown = audit.truth or audit.agreement
-    assert shown is not None  # a data set without either is refused before
+    assert shown is not None  # a dataset without either is refused before
     coverages = {"all": shown.all.coverage} | {name: found.coverage for name, found in shown.templates.items()}
     if audit.truth and audit.agreement:
         coverages["agreement, all"] = audit.agreement.all.coverage

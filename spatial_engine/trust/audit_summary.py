@@ -23,7 +23,7 @@ def show_audit(audit: LabelAudit) -> None:
             to.print(printable(f"{sequence.name}: {word}: {what}: {number}"), markup=False, soft_wrap=True)
             to.print(printable(f"  try: {remedy}"), markup=False, soft_wrap=True)
     for name in audit.not_in_dataset:
-        to.print(printable(f"{name}: not a clip of this data set"), markup=False, soft_wrap=True)
+        to.print(printable(f"{name}: not a clip of this dataset"), markup=False, soft_wrap=True)
     for name, cause, remedy in audit.errors:
         to.print(printable(f"failed {name}: {cause}"), markup=False, soft_wrap=True)
         if remedy:

@@ -27,7 +27,7 @@ class WorstLabel:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelAudit:
-    """The result of comparing a data set with ground truth."""
+    """The result of comparing a dataset with ground truth."""
 
     verdicts: tuple[Verdict, ...]
     """One per question about a clip with truth or agreement, in the order of clips."""
@@ -38,11 +38,11 @@ class LabelAudit:
     worst: tuple[WorstLabel, ...]
     sequences: tuple[TrueSequence, ...]
     not_in_dataset: tuple[str, ...]
-    """Names of the given sequences whose clips are not in the data set."""
+    """Names of the given sequences whose clips are not in the dataset."""
     errors: tuple[tuple[str, str, str], ...]
     """(name, cause, remedy) of unreadable sequences and clips."""
     without: Mapping[str, int]
-    """Clips of the data set without ground truth, and facts about them."""
+    """Clips of the dataset without ground truth, and facts about them."""
     store: bool
     """Whether a store was found, so that the yield is known."""
 

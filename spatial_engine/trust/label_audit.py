@@ -1,4 +1,4 @@
-"""Compares every question of a data set with sequences that have ground truth."""
+"""Compares every question of a dataset with sequences that have ground truth."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ def _portions(questions: Sequence[Question]) -> Iterator[list[Question]]:
 
 
 def _with_clock(scene: Scene, questions: Iterable[Question]) -> Scene:
-    """Where the truth has no time stamps, the time stamps of the data set are used."""
+    """Where the truth has no time stamps, the time stamps of the dataset are used."""
     if scene.clip.times_s is not None:
         return scene
     times_s = np.full(len(scene.clip.frames), np.nan)

@@ -199,7 +199,7 @@ class LabelMetrics:
     yielded: Yield | None
     """None without a store, and for formats and experts: facts are drawn by template."""
     facts_per_minute: float | None
-    """Facts in the data set per minute of footage; None if a clip has no time stamps."""
+    """Facts in the dataset per minute of footage; None if a clip has no time stamps."""
     facts_per_1000_frames: float
 
 

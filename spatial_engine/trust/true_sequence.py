@@ -1,4 +1,4 @@
-"""Sequences on disk as ground truth of clips: opens them, matches them to the data set, and examines them."""
+"""Sequences on disk as ground truth of clips: opens them, matches them to the dataset, and examines them."""
 
 from collections.abc import Sequence as Items
 from dataclasses import dataclass
@@ -47,9 +47,9 @@ class OpenedTruth:
     """The sequences at the given paths."""
 
     sequences: tuple[Sequence, ...]
-    """Sequences of the data set's clips, one per clip: the first one given."""
+    """Sequences of the dataset's clips, one per clip: the first one given."""
     not_in_dataset: tuple[str, ...]
-    """Names of sequences whose clips are not in the data set."""
+    """Names of sequences whose clips are not in the dataset."""
     errors: tuple[tuple[str, str, str], ...]
     """(path, cause, remedy) of what could not be opened."""
 
@@ -57,7 +57,7 @@ class OpenedTruth:
 def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
     """Opens sequences: each a folder, a sequence.yaml, or FOLDER=SEQUENCE.yaml for a manifest elsewhere.
 
-    Raises `UsageError` if none belongs to the data set's `clips`.
+    Raises `UsageError` if none belongs to the dataset's `clips`.
     """
     found: dict[str, Sequence] = {}
     not_in_dataset, errors = [], []
@@ -77,8 +77,8 @@ def open_truth(given: Items[str | Path], clips: frozenset[str]) -> OpenedTruth:
     if not found:
         said = "; ".join(cause for _, cause, _ in errors) or f"not in it: {_some(not_in_dataset)}"
         raise UsageError(
-            f"no sequence is of a clip of the data set ({said})",
-            "give the footage that the data set was made from: the same files, frames and rate",
+            f"no sequence is of a clip of the dataset ({said})",
+            "give the footage that the dataset was made from: the same files, frames and rate",
         )
     return OpenedTruth(sequences=tuple(found.values()), not_in_dataset=tuple(not_in_dataset), errors=tuple(errors))
 
@@ -103,7 +103,7 @@ def described(sequence: Sequence) -> TrueSequence:
 
 
 def _name(sequence: Sequence) -> str:
-    """The name of the data set and of the clip."""
+    """The name of the dataset and of the clip."""
     stated, clip = sequence.manifest.name, sequence.clip.name
     return clip if clip.startswith(stated) else f"{stated} ({clip})"
 

@@ -1,7 +1,7 @@
 """Answer types and the formats that ask for them: one file each, listed in `registry`.
 
 An answer type defines which answers are *right*: its JSON, P(right), the wording of its tolerance, the score of a
-prediction. A format defines how the answer is asked for: as a letter, in words, as a number. Gate, data set, audit,
+prediction. A format defines how the answer is asked for: as a letter, in words, as a number. Gate, dataset, audit,
 scoring, exports and rewards use both through their base classes: a new one is one class, in the registry or an entry
 point.
 """

@@ -22,7 +22,7 @@ from templates.scene.scene import Scene
 from templates.template import Template
 
 _EXACT_PX, _ESTIMATED_PX = 0.7, 1.5
-"""σ of the border of a mask in pixels of the mask: of a data set, and of a detector."""
+"""σ of the border of a mask in pixels of the mask: of a dataset, and of a detector."""
 _LEAST_STEP, _MOST_STEP = 0.03, 0.06
 """Distance of mistaken lines from the edge, as shares of the diagonal."""
 _LEAST_DIFFERENCE = 0.02

@@ -36,7 +36,7 @@ _OUTSIDE = 0.06
 """Least distance of an unanswerable point from the edge of photo 2, as a share of the diagonal: as far as wrong points
 are from the right one."""
 _ANSWERABLE_PER_UNANSWERABLE = 4
-"""Proposed answerable facts per unanswerable one; the balance of the data set keeps fewer unanswerable ones."""
+"""Proposed answerable facts per unanswerable one; the balance of the dataset keeps fewer unanswerable ones."""
 _POINTS = 4
 """Points that a choice shows in photo 2."""
 _NOT_SHOWN = "photo 2 does not show it"

@@ -125,7 +125,7 @@ def fingers_hidden(scene: Scene, frames: Int64[np.ndarray, "*k"]) -> Bool[np.nda
 
 def not_shown(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Texts:
     """Why the photos of a row are not known to show the fingers; "" where they are. Without the pose of the camera
-    nobody knows: in many data sets the gripper enters the picture late."""
+    nobody knows: in many datasets the gripper enters the picture late."""
     unknown = np.isnan(_wrist_in_camera(scene, frames)).any(axis=(1, 2))
     cases = {
         NO_CAMERA: unknown,

@@ -34,7 +34,7 @@ class PicturePlaces(Columns):
 
 def pixels_over_time(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"]) -> PicturePlaces:
     """The pixels, in each of `frames` (-1 ends a row), of the points at pixels of `frame`: by the poses of objects if
-    a data set has them, else by tracks."""
+    a dataset has them, else by tracks."""
     by_tracks = _by_tracks(scene, frame, xy_px, frames)
     if scene.exact_objects is None or scene.path is None:
         return by_tracks

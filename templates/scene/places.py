@@ -24,7 +24,7 @@ class Places(Columns):
 
 def places_over_time(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"]) -> Places:
     """The places, in each of `frames` (-1 ends a row), of the points that pixels of `frame` show: by the poses of
-    objects where a data set has them, else by 3-D tracks."""
+    objects where a dataset has them, else by 3-D tracks."""
     world, sigma = _by_tracks(scene, frame, xy_px, frames)
     if scene.exact_objects is not None:
         by_pose, pose_sigma = _by_pose(scene, frame, xy_px, frames)

@@ -31,8 +31,8 @@ _NOT_LISTED = "objects are not known in all photos"
 def point_motion(
     scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"], inside_px: float = INSIDE_PX
 ) -> Measured:
-    """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row): by the poses of objects where a data
-    set has them, else by tracks. Measures the residual in px at 640 px width, or the moved share of the range."""
+    """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row): by the poses of objects where a
+    dataset has them, else by tracks. Measures the residual in px at 640 px width, or the moved share of the range."""
     by_tracks = _by_tracks(scene, frame, xy_px, frames, inside_px)
     if scene.exact_objects is None:
         return by_tracks
@@ -117,7 +117,7 @@ def _followed(tracks: PointTracks, frame: int) -> tuple[Int64[np.ndarray, "k"], 
 
 
 def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"]) -> Measured:
-    """By the poses of objects, which only a data set with ground truth has. What belongs to none is static only where
+    """By the poses of objects, which only a dataset with ground truth has. What belongs to none is static only where
     all are listed."""
     objects = scene.exact_objects
     assert objects is not None

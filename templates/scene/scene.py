@@ -168,7 +168,7 @@ class Scene(World):
 
     @property
     def exact_objects(self) -> Objects | None:
-        """The objects, if their masks and poses are exact: those of a data set."""
+        """The objects, if their masks and poses are exact: those of a dataset."""
         objects = self.objects
         return objects if objects is not None and objects.centre_sigma is None else None
 

@@ -14,7 +14,7 @@ from templates.scene.scene import Scene, find_rows
 TANGENTS, POINTS = 24, 48
 """Tangents and points of each object."""
 _EXACT_PX, _ESTIMATED_PX = 0.7, 1.5
-"""σ of an outline in pixels of the mask: of a data set, and of a detector."""
+"""σ of an outline in pixels of the mask: of a dataset, and of a detector."""
 _LEAST_SIGMA = 0.005
 """Relative, of depth: what σ of exact depth leaves out."""
 _LEAST_AREA_PX, _LEAST_INNER_PX = 80, 30

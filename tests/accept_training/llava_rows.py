@@ -34,7 +34,7 @@ def llama_like() -> PreTrainedTokenizerFast:
 
 
 def dataset(checkout: Path, rows: Path) -> Any:
-    """The data set of a file of rows, in whose folder the images are."""
+    """The dataset of a file of rows, in whose folder the images are."""
     sys.path.insert(0, str(checkout))
     for name in _UNUSED:
         sys.modules[name] = MagicMock(name=name, __spec__=ModuleSpec(name, None), __all__=[])

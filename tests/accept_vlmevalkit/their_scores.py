@@ -1,4 +1,4 @@
-"""Runs in an environment of its own (pandas): `evaluate` of VLMEvalKit's data sets on tables of replies.
+"""Runs in an environment of its own (pandas): `evaluate` of VLMEvalKit's datasets on tables of replies.
 
 python their_scores.py CHECKOUT < {"NAME": {"module", "class", "rounds": [[row, ...], ...]}} > {"NAME": [{...}, ...]}
 """
@@ -17,7 +17,7 @@ import pandas as pd
 
 
 def prepare(checkout: Path) -> None:
-    """Makes the modules of the data sets importable without the models, the downloads and the other data sets."""
+    """Makes the modules of the datasets importable without the models, the downloads and the other datasets."""
     for package in ("vlmeval", "vlmeval.dataset", "vlmeval.dataset.utils"):
         module = types.ModuleType(package)
         module.__path__ = [str(checkout / package.replace(".", "/"))]

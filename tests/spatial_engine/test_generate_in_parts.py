@@ -1,4 +1,4 @@
-"""A data set that is asked in shards, stopped, or killed at any moment has the bytes of one that was not."""
+"""A dataset that is asked in shards, stopped, or killed at any moment has the bytes of one that was not."""
 
 import os
 import random

@@ -178,7 +178,7 @@ def test_answers_are_what_the_scene_shows(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2, 4, 5, 6])
 def test_grips_alone_divide_a_task_too(seed: int) -> None:
-    """Many data sets name no steps."""
+    """Many datasets name no steps."""
     episode = made(seed)
     task = replace(episode.task, step_texts=(), step_frames=episode.task.step_frames[:0])
     names = ("most_progress", "done_yet", "state_order", "steps_and_done", "next_step", "missing_step")

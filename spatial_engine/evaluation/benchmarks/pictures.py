@@ -1,4 +1,4 @@
-"""The pictures and videos of a benchmark's rows as files of a data set."""
+"""The pictures and videos of a benchmark's rows as files of a dataset."""
 
 import io
 import os
@@ -27,7 +27,7 @@ _QUALITY = 92
 
 
 class Pictures:
-    """Writes media/ of a data set. Equal pictures are one file; the frames of a video are read once."""
+    """Writes media/ of a dataset. Equal pictures are one file; the frames of a video are read once."""
 
     def __init__(self, folder: Path, roots: Sequence[Path]) -> None:
         self._media = folder / "media"

@@ -1,4 +1,4 @@
-"""A benchmark's local copy as a data set of our own form: OUT/<benchmark>/items, read once."""
+"""A benchmark's local copy as a dataset of our own form: OUT/<benchmark>/items, read once."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ They are the work of its authors: its licence holds, not that of this program.
 
 
 def prepare(path: str | Path, folder: Path, options: BenchmarkOptions, progress: Progress = _SILENT) -> Dataset:
-    """The items of a benchmark as a data set in `folder`; what is there already stays if its source is unchanged.
+    """The items of a benchmark as a dataset in `folder`; what is there already stays if its source is unchanged.
 
     Rows that cannot be asked are left out and counted by reason in its `audit.json`. Raises `UsageError` for an unknown
     name, and for files of which nothing can be asked.

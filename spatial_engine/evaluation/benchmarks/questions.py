@@ -1,4 +1,4 @@
-"""One row of a benchmark as a question of a data set."""
+"""One row of a benchmark as a question of a dataset."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A data set of Spatial Engine as a task of lmms-eval: the functions that the YAML beside this file names.
+"""A dataset of Spatial Engine as a task of lmms-eval: the functions that the YAML beside this file names.
 
 Scores are Spatial Engine's own: `scorer.zip` beside this file holds the very code, taken at export. It needs Python
 3.11 or newer, numpy, scipy and jaxtyping, none of them in a version that lmms-eval would refuse.
@@ -71,7 +71,7 @@ def mean_score(items: list[Mapping[str, Any]]) -> float:
 
 
 def question_of(line: str) -> Question:
-    """The question as it stands in the data set."""
+    """The question as it stands in the dataset."""
     record = json.loads(line)
     return Question(**{field.name: record[field.name] for field in fields(Question) if field.name in record})
 

@@ -1,4 +1,4 @@
-"""A data set class for VLMEvalKit: questions of Spatial Engine that are no choices, scored by Spatial Engine's scorer.
+"""A dataset class for VLMEvalKit: questions of Spatial Engine that are no choices, scored by Spatial Engine's scorer.
 
 Needs VLMEvalKit's repository: copy this file into its `vlmeval/dataset/`. The tables `*_open.tsv` and `scorer.zip` are
 looked for in `LMUDataRoot()`. Several pictures of one question are several images, in the order of its prompt.
@@ -49,7 +49,7 @@ class SpatialEngineDataset(ImageBaseDataset):
 
 
 def question_of(line: str) -> Question:
-    """The question as it stands in the data set."""
+    """The question as it stands in the dataset."""
     record = json.loads(line)
     return Question(**{field.name: record[field.name] for field in fields(Question) if field.name in record})
 

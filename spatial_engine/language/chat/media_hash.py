@@ -14,7 +14,7 @@ def media_hash(file: Path) -> str:
         return _hash(file, state.st_size, state.st_mtime_ns)
     except OSError as error:
         cause = f"{file} cannot be read: {error.strerror}"
-        raise UsageError(cause, "a data set needs its media folder: copy it whole, or generate it again") from error
+        raise UsageError(cause, "a dataset needs its media folder: copy it whole, or generate it again") from error
 
 
 @lru_cache(maxsize=1 << 20)

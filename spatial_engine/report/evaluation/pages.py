@@ -161,7 +161,7 @@ def _chance(runs: Sequence[RunSummary]) -> dict[str, float]:
 
 
 def _dataset(runs: Sequence[FinishedRun]) -> Dataset | None:
-    """The data set of the runs, if it still exists at its path."""
+    """The dataset of the runs, if it still exists at its path."""
     for place in dict.fromkeys(run.dataset for run in runs if run.dataset is not None):
         try:
             return Dataset.open(place)
@@ -171,7 +171,7 @@ def _dataset(runs: Sequence[FinishedRun]) -> Dataset | None:
 
 
 def _changed(dataset: Dataset | None, runs: Sequence[FinishedRun]) -> bool:
-    """Whether the data set has changed since it was asked."""
+    """Whether the dataset has changed since it was asked."""
     asked = {run.record["dataset_digest"] for run in runs if run.record.get("dataset_digest")}
     if dataset is None or not asked:
         return False

@@ -1,4 +1,4 @@
-"""Finds the answer in a response to a question of a data set, and scores it."""
+"""Finds the answer in a response to a question of a dataset, and scores it."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -1,7 +1,7 @@
-"""Aria Digital Twin, exported: rectified/NS.{rgb,depth}.png, frames.json, and the CSV and JSON files of the data set.
+"""Aria Digital Twin, exported: rectified/NS.{rgb,depth}.png, frames.json, and the CSV and JSON files of the dataset.
 
 The recording itself is a fisheye video in a VRS file, which no signal holds: export and undistort it first with the
-data set's own tools. frames.json has {"frames": [{"timestamp_ns", "T_world_camera_rgb"}], "rectified": {fx fy cx cy}}.
+dataset's own tools. frames.json has {"frames": [{"timestamp_ns", "T_world_camera_rgb"}], "rectified": {fx fy cx cy}}.
 """
 
 import csv

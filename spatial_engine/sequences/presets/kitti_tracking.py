@@ -1,6 +1,6 @@
 """KITTI tracking: image_02/SEQ/*.png, label_02/SEQ.txt, calib/SEQ.txt; every image is a scene of its own.
 
-The data set states no poses of the car. Boxes are as in `kitti_object`; an object keeps its number over the images.
+The dataset states no poses of the car. Boxes are as in `kitti_object`; an object keeps its number over the images.
 """
 
 from collections.abc import Iterator

@@ -35,7 +35,7 @@ def _layouts(folder: Path) -> tuple[Layout, ...]:
         depth=DepthImages(images=f"{depth}/*.png", unit_m=0.001, bits="rotated", relative_sigma=0.02),
         gravity=Gravity(up_world=(0.0, -1.0, 0.0), sigma_deg=2.0),
         scale=Scale(kind="metric", relative_sigma=0.02, source="depth camera"),
-        notes=(f"what lies beyond {_FARTHEST_M:g} m is cut by the data set's own tools, not here",),
+        notes=(f"what lies beyond {_FARTHEST_M:g} m is cut by the dataset's own tools, not here",),
     )
     return (Layout(manifest=manifest, overrides=lambda images: _overrides(folder, images)),)
 

@@ -1,2 +1,2 @@
-"""Episodes of robots and hands as data sets have them: tables of poses and openings beside pictures, with the task in
+"""Episodes of robots and hands as datasets have them: tables of poses and openings beside pictures, with the task in
 words."""

@@ -18,7 +18,7 @@ def read_parquet(path: Path) -> dict[str, list[Any]]:
         import pyarrow.parquet as pq
     except ModuleNotFoundError as error:
         raise SetupError(
-            "pyarrow is not installed, and this data set lies in parquet files", "pip install pyarrow"
+            "pyarrow is not installed, and this dataset lies in parquet files", "pip install pyarrow"
         ) from error
     try:
         columns: dict[str, list[Any]] = pq.read_table(path).to_pydict()

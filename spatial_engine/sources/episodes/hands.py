@@ -19,7 +19,7 @@ def read_hands(folder: Path, stated: Episodes, pictures: str) -> Iterator[Episod
     try:
         import h5py  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ModuleNotFoundError as error:
-        raise SetupError("h5py is not installed, and this data set lies in HDF5 files", "pip install h5py") from error
+        raise SetupError("h5py is not installed, and this dataset lies in HDF5 files", "pip install h5py") from error
     videos = {path.with_suffix(""): path for path in folder.glob(pictures)}
     (hand,) = stated.pose if len(stated.pose) == 1 else ("rightHand",)
     for path in sorted(folder.glob(stated.files or "**/*.hdf5"), key=natural_key):

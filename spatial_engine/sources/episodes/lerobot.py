@@ -1,4 +1,4 @@
-"""LeRobot data sets of versions 2 (a table and a video per episode) and 3 (several episodes in a file)."""
+"""LeRobot datasets of versions 2 (a table and a video per episode) and 3 (several episodes in a file)."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

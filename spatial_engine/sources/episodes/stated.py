@@ -35,6 +35,6 @@ class Episodes:
     """Of table: column of the time in seconds."""
     kind: Literal["gripper", "hand"] = "gripper"
     success: bool | None = None
-    """Whether the episodes end with their task done, as far as the data set says so of all of them."""
+    """Whether the episodes end with their task done, as far as the dataset says so of all of them."""
     rotation_sigma_deg: float = 1.0
     position_sigma: float = 0.005

@@ -37,7 +37,7 @@ class EpisodeTable:
     times_s: Float64[np.ndarray, "n"] | None = None
     """Of each row."""
     numbers: Int64[np.ndarray, "n"] | None = None
-    """Number of each row's picture in the episode, if the data set states it."""
+    """Number of each row's picture in the episode, if the dataset states it."""
     part_s: tuple[float, float] | None = None
     """Which part of a video with several episodes is this one."""
 

@@ -49,7 +49,7 @@ def clip_of(pictures: list[Path], file: Path, content: Any, complete: tuple[str,
 def signals_of(
     poses: np.ndarray, z: np.ndarray, focal: tuple[float, ...], depth_sigma: float, pose_sigma: float
 ) -> dict[str, Signal]:
-    """Poses and depth of a data set with floor-aligned axes."""
+    """Poses and depth of a dataset with floor-aligned axes."""
     frames = np.arange(len(poses))
     fx, fy, cx, cy = focal
     camera = Intrinsics(width_px=640, height_px=480, fx_px=fx, fy_px=fy, cx_px=cx, cy_px=cy)

@@ -6,7 +6,7 @@ from tests.spatial_engine.adjudication.sessions import make_dataset
 
 @pytest.fixture(scope="session")
 def dataset_path(tmp_path_factory):
-    """Of a data set that no test changes."""
+    """Of a dataset that no test changes."""
     return make_dataset(tmp_path_factory.mktemp("adjudication") / "d").path
 
 

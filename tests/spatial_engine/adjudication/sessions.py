@@ -1,4 +1,4 @@
-"""A data set, and annotators who press keys."""
+"""A dataset, and annotators who press keys."""
 
 import json
 from http.client import HTTPConnection

@@ -87,7 +87,7 @@ def test_an_empty_data_set_is_refused(dataset):
     (dataset.path / "questions.jsonl").write_text("")
     with pytest.raises(UsageError, match="has no questions"):
         Verdicts(dataset)
-    with pytest.raises(UsageError, match="not a data set"):
+    with pytest.raises(UsageError, match="not a dataset"):
         fold_in(dataset.path / "media")
 
 

@@ -29,7 +29,7 @@ def run(capsys, *arguments):
 
 
 def test_summary_and_disagreements(copy, dataset, capsys):
-    assert run(capsys, copy, "--summary") == (0, "no question of this data set has been judged yet")
+    assert run(capsys, copy, "--summary") == (0, "no question of this dataset has been judged yet")
     ids = [question.id for question in dataset.questions][:3]
     judge(Dataset.open(copy), "ann", dict.fromkeys(ids, "right"))
     judge(Dataset.open(copy), "bob", dict.fromkeys(ids, "right") | {ids[0]: "wrong"})
@@ -49,7 +49,7 @@ def test_label_studio_options(copy, tmp_path, capsys):
 
 def test_errors_name_cause_and_remedy(copy, tmp_path, capsys):
     for given, cause in (
-        ((tmp_path / "none",), "is not a data set"),
+        ((tmp_path / "none",), "is not a dataset"),
         ((copy, "--leaf", "L9"), "no such question"),
         ((copy, "--annotator", "../x"), "cannot name a file"),
         ((copy, "--annotator", "cat", "--disagreements"), "nothing left"),

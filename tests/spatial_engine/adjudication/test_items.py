@@ -1,4 +1,4 @@
-"""Items by people: corrected and new questions, from the page to a data set and its exports."""
+"""Items by people: corrected and new questions, from the page to a dataset and its exports."""
 
 import json
 import shutil
@@ -249,4 +249,4 @@ def test_from_the_command_line(copy, tmp_path, capsys):
     code, told = run("--to-dataset", tmp_path / "out")
     assert code == 0 and "with 0 corrected and 0 new by people 1 item left out" in told
     code, told = run("--to-dataset", copy.path)
-    assert code == 2 and "is the data set itself" in told and "try:" in told
+    assert code == 2 and "is the dataset itself" in told and "try:" in told

@@ -124,7 +124,7 @@ def test_a_taken_folder_is_said_before_the_work(command: Run, videos: Path, tmp_
     (tmp_path / "out" / "dataset" / "thesis.txt").write_text("mine")
     code, out, err = command("run", videos, "-o", tmp_path / "out", "--experts", "valid_area")
     assert code == 2
-    assert "is not a data set" in err
+    assert "is not a dataset" in err
     assert out == ""
     assert not (tmp_path / "out" / "store").exists()
 

@@ -124,10 +124,10 @@ def test_replaces_its_own_and_keeps_what_users_put_there(tmp_path):
 def test_leaves_other_folders_alone(tmp_path):
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "holiday.jpg").write_text("mine")
-    with pytest.raises(UsageError, match="not a data set"):
+    with pytest.raises(UsageError, match="not a dataset"):
         write(tmp_path / "photos")
     assert [file.name for file in (tmp_path / "photos").iterdir()] == ["holiday.jpg"]
-    with pytest.raises(UsageError, match="not a data set"):
+    with pytest.raises(UsageError, match="not a dataset"):
         Dataset.open(tmp_path / "photos")
     (tmp_path / "empty").mkdir()
     assert write(tmp_path / "empty").audit["questions"] > 0

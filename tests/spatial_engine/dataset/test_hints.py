@@ -1,4 +1,4 @@
-"""Hints from the room to the files of a data set, to an export and to a prompt."""
+"""Hints from the room to the files of a dataset, to an export and to a prompt."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Puzzles in a data set: generated, balanced, drawn, split, audited and described like questions about clips."""
+"""Puzzles in a dataset: generated, balanced, drawn, split, audited and described like questions about clips."""
 
 import json
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Several processes that write one data set: each is done or is told, and what is there is always one of theirs."""
+"""Several processes that write one dataset: each is done or is told, and what is there is always one of theirs."""
 
 import multiprocessing
 from multiprocessing.queues import Queue

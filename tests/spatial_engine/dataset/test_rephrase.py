@@ -1,4 +1,4 @@
-"""A data set is reworded, resumed, replayed and limited by a budget; servers lie, fail and babble."""
+"""A dataset is reworded, resumed, replayed and limited by a budget; servers lie, fail and babble."""
 
 import json
 import shutil
@@ -190,7 +190,7 @@ def test_a_budget_needs_prices() -> None:
 
 
 def test_the_data_set_itself_is_never_written_to(dataset: Dataset) -> None:
-    with pytest.raises(UsageError, match="the data set itself"):
+    with pytest.raises(UsageError, match="the dataset itself"):
         rephrase(dataset, dataset.path)
 
 

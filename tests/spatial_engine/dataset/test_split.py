@@ -107,10 +107,10 @@ def test_equal_seeds_split_equally(planted, tmp_path):
         for file in ("questions.jsonl", "audit.json", "README.md"):
             assert (a.parts[name].path / file).read_bytes() == (b.parts[name].path / file).read_bytes()
     assert [q.id for q in a.parts["test"].questions] != [q.id for q in c.parts["test"].questions]
-    split(planted, tmp_path / "a", seed=2)  # replaces data sets, and nothing else
+    split(planted, tmp_path / "a", seed=2)  # replaces datasets, and nothing else
     (tmp_path / "d" / "train").mkdir(parents=True)
     (tmp_path / "d" / "train" / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="not a data set"):
+    with pytest.raises(UsageError, match="not a dataset"):
         split(planted, tmp_path / "d")
 
 

@@ -1,4 +1,4 @@
-"""A chat server that does what a test says, and a small data set to ask it about."""
+"""A chat server that does what a test says, and a small dataset to ask it about."""
 
 import atexit
 import json

@@ -1,4 +1,4 @@
-"""Finished questions of every format, without a data set on disk; and what makes them complete."""
+"""Finished questions of every format, without a dataset on disk; and what makes them complete."""
 
 from spatial_engine.dataset.question_line import question_of
 from templates.asked import Asked

@@ -1,4 +1,4 @@
-"""Runs of models that do not exist, on a real data set: each with its own skill per leaf."""
+"""Runs of models that do not exist, on a real dataset: each with its own skill per leaf."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -135,5 +135,5 @@ def test_files_without_answers(tmp_path: Path, content: bytes, cause: str) -> No
 
 
 def test_answers_to_another_data_set(write: Write) -> None:
-    with pytest.raises(UsageError, match="are these answers to this data set"):
+    with pytest.raises(UsageError, match="are these answers to this dataset"):
         read_answers(write({"id": "x", "text": "A"}, {"id": "y", "text": "A"}), IDS, skip_bad_lines=True)

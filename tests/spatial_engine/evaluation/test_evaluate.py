@@ -308,7 +308,7 @@ def test_a_run_keeps_its_settings_and_a_folder_its_data_set(dataset: Dataset, tm
         with pytest.raises(UsageError, match="baseline's name"):
             evaluate(dataset, tmp_path / "out", MODEL, patient(url), name="oracle")
         other = small_dataset(tmp_path / "other", count=2)
-        with pytest.raises(UsageError, match="of another data set"):
+        with pytest.raises(UsageError, match="of another dataset"):
             evaluate(other, tmp_path / "out", MODEL, patient(url), name="other")
 
 
@@ -348,7 +348,7 @@ def test_a_changed_data_set_is_refused(tmp_path: Path) -> None:
         evaluate(dataset, tmp_path / "out", MODEL, patient(url))
         file = next((dataset.path / "media").iterdir())
         file.write_bytes(file.read_bytes() + b"\0")
-        with pytest.raises(UsageError, match="the data set changed after the answers were made"):
+        with pytest.raises(UsageError, match="the dataset changed after the answers were made"):
             evaluate(dataset, tmp_path / "out", MODEL, patient(url))
         file.unlink()
         with pytest.raises(UsageError, match="cannot be read"):

@@ -58,7 +58,7 @@ def test_from_a_file_to_a_run_with_baselines_beside_it(dataset: Dataset, tmp_pat
 
 def test_an_evaluation_is_no_data_set(dataset: Dataset, tmp_path: Path) -> None:
     file = write(tmp_path / "report.jsonl", right(dataset))
-    with pytest.raises(UsageError, match="is a data set"):
+    with pytest.raises(UsageError, match="is a dataset"):
         score(dataset, file, dataset.path, name="x")
     with pytest.raises(UsageError, match="--name report is reserved"):
         score(dataset, file, tmp_path / "out")
@@ -79,7 +79,7 @@ def test_answers_of_another_state_are_refused(dataset: Dataset, tmp_path: Path, 
     question = next(dataset.questions)
     row = asdict(Response(id=question.id, text="A", item=item_hash(question, dataset.path)))
     score(dataset, write(tmp_path / "a.jsonl", [row]), tmp_path / "out")
-    with pytest.raises(UsageError, match="the data set changed after the answers were made: 1 questions differ"):
+    with pytest.raises(UsageError, match="the dataset changed after the answers were made: 1 questions differ"):
         score(dataset, write(tmp_path / "b.jsonl", [{**row, "item": "0" * 32}]), tmp_path / "out")
 
 

@@ -141,7 +141,7 @@ def test_runs_that_do_not_belong_together(dataset: Dataset, tmp_path: Path) -> N
         theirs = evaluate(other, tmp_path / "b", MODEL, patient(url), shard="2/2", name="run").parent
         hot = replace(MODEL, temperature=1.0)
         warmer = evaluate(dataset, tmp_path / "c", hot, patient(url), shard="2/2", name="run").parent
-    with pytest.raises(UsageError, match="asks another data set, or another state of it"):
+    with pytest.raises(UsageError, match="asks another dataset, or another state of it"):
         merge_runs(dataset, [mine, theirs], tmp_path / "out")
     with pytest.raises(UsageError, match="settings was"):
         merge_runs(dataset, [mine, warmer], tmp_path / "out")

@@ -8,7 +8,7 @@ from tests.spatial_engine.drafts import NASTY, clip, clip_questions, route, tabl
 
 @pytest.fixture(scope="session")
 def every_format(tmp_path_factory):
-    """A data set of two clips with every format, metric plans among them; the words about it are hostile."""
+    """A dataset of two clips with every format, metric plans among them; the words about it are hostile."""
     some = clip_questions(count=2)
     more = (walk(6), walk(8, point_fraction=None), route(1))
     other = clip_questions("d" * 16, count=1)

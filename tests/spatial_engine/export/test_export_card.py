@@ -12,7 +12,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def folders(every_format, tmp_path_factory):
-    """The data set, and the exports that have a card, by form."""
+    """The dataset, and the exports that have a card, by form."""
     out = tmp_path_factory.mktemp("cards")
     exports = {form: export(every_format, out / form, to=form) for form in ("hf", "webdataset", "trl")}
     return {"itself": every_format.path, **exports}

@@ -81,7 +81,7 @@ def test_equal_data_sets_give_equal_bytes(dataset, tmp_path, form):
 
 
 def test_a_folder_that_is_no_data_set(tmp_path):
-    with pytest.raises(UsageError, match="not a data set"):
+    with pytest.raises(UsageError, match="not a dataset"):
         export(tmp_path, tmp_path / "out", to="spatialtree")
 
 

@@ -1,4 +1,4 @@
-"""Each kind of planted leak is found by its baseline; no leak is found in a balanced data set."""
+"""Each kind of planted leak is found by its baseline; no leak is found in a balanced dataset."""
 
 from hashlib import sha256
 

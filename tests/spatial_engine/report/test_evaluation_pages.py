@@ -176,15 +176,15 @@ def test_a_data_set_that_moved_or_changed(dataset, tmp_path):
     shutil.copytree(dataset.path, asked)
     digest = dataset_digest(item_hashes(dataset))
     run = write_run(tmp_path / "out", "m", dataset.questions, skill=0.5, dataset=asked, dataset_digest=digest)
-    assert "The data set changed" not in text(report(tmp_path / "out"))
+    assert "The dataset changed" not in text(report(tmp_path / "out"))
     lost = next((asked / "media").iterdir())
     lost.unlink()
     first = report(tmp_path / "out")
-    assert "The data set changed" in text(first)
+    assert "The dataset changed" in text(first)
     assert data(first.parent / "answers" / f"{slug('m')}.html")["missing"] == [f"media/{lost.name}"]
     shutil.rmtree(asked)
     page = report(tmp_path / "out").parent / "answers" / f"{slug('m')}.html"
-    assert "The data set is not where it was" in text(page)
+    assert "The dataset is not where it was" in text(page)
     assert all(entry["question"] is None for entry in data(page)["cards"])
     assert run.is_dir()
 
@@ -194,7 +194,7 @@ def test_only_reports_are_replaced_and_data_sets_stay_data_sets(made, dataset, t
     (tmp_path / "site" / "index.html").write_text("mine")
     with pytest.raises(UsageError, match="not a report"):
         report(made[0], tmp_path / "site")
-    with pytest.raises(UsageError, match="not a data set"):
+    with pytest.raises(UsageError, match="not a dataset"):
         report(tmp_path)
     assert "What is asked" in text(report(dataset.path, tmp_path / "of the data"))
     write_run(tmp_path / "out", "m", dataset.questions, skill=0.5, dataset=dataset.path)

@@ -15,7 +15,7 @@ from tests.spatial_engine.report.pages_in_a_browser import needs_chromium, opene
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """A data set of more questions than two scripts hold; the prompts are hostile."""
+    """A dataset of more questions than two scripts hold; the prompts are hostile."""
     folder = tmp_path_factory.mktemp("gallery") / "d"
     some = write_dataset(folder, [clip_questions("a" * 16, 3), clip_questions("b" * 16, 3)], clip, seed=0)
     questions = list(some.questions)

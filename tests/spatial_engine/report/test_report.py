@@ -122,7 +122,7 @@ def test_only_reports_are_replaced(made, tmp_path):
     with pytest.raises(UsageError, match="not a report"):
         report(made[0], tmp_path / "site")
     assert (tmp_path / "site" / "index.html").read_text() == "mine"
-    with pytest.raises(UsageError, match="not a data set"):
+    with pytest.raises(UsageError, match="not a dataset"):
         report(tmp_path)
 
 

@@ -167,7 +167,7 @@ def hypersim(folder: Path, scene: RenderedScene) -> Path:
     gl = scene.world_from_cam @ GL
     array(detail / "camera_keyframe_orientations.hdf5", gl[:, :3, :3])
     array(detail / "camera_keyframe_positions.hdf5", gl[:, :3, 3] / 0.0254)
-    for frame in (0, 2):  # the data set left out pictures with people
+    for frame in (0, 2):  # the dataset left out pictures with people
         noise(images / f"scene_cam_00_final_preview/frame.{frame:04d}.tonemap.jpg", scene)
         z = scene.depth(frame)
         y, x = np.mgrid[: z.shape[0], : z.shape[1]]
@@ -383,7 +383,7 @@ def adt(folder: Path, scene: RenderedScene) -> Path:
     poses, boxes = ["uid,t,x,y,z,w,x,y,z"], ["uid,t,xmin,xmax,ymin,ymax,zmin,zmax"]
     for k, box in enumerate(scene.boxes):
         pose = y_up @ box.world_from_box
-        corner = pose[:3, 3] - pose[:3, :3] @ box.half_m  # the data set's own origins are not the middles
+        corner = pose[:3, 3] - pose[:3, :3] @ box.half_m  # the dataset's own origins are not the middles
         x, y, z, w = Rotation.from_matrix(pose[:3, :3]).as_quat()
         poses.append(",".join(map(str, [k + 1, -1, *corner, w, x, y, z])))
         boxes.append(",".join(map(str, [k + 1, -1, 0, box.size_m[0], 0, box.size_m[1], 0, box.size_m[2]])))

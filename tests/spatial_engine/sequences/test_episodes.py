@@ -1,4 +1,4 @@
-"""Data sets of episodes are read as they are laid out, and episodes that cannot be used are left out with a reason."""
+"""Datasets of episodes are read as they are laid out, and episodes that cannot be used are left out with a reason."""
 
 import json
 import os
@@ -295,7 +295,7 @@ def test_hands_of_hdf5_files(episode: RenderedEpisode, video: Path, tmp_path: Pa
 DATA = Path(os.environ.get("SPATIAL_ENGINE_DATA", "nowhere"))
 
 
-@pytest.mark.skipif(not (DATA / "bridge_octo").is_dir(), reason="needs the data set")
+@pytest.mark.skipif(not (DATA / "bridge_octo").is_dir(), reason="needs the dataset")
 def test_bridge(tmp_path: Path) -> None:
     """In 8 of 17 episodes the gripper does not move."""
     text = "name: bridge\nimages: image0_*.jpg\nepisodes: {layout: bridge, axes: '-y,-z,+x'}\n"
@@ -306,7 +306,7 @@ def test_bridge(tmp_path: Path) -> None:
     assert len(path.frames) == 10 and task.instruction and task.success is None
 
 
-@pytest.mark.skipif(not (DATA / "gr00t_picknplace").is_dir(), reason="needs the data set")
+@pytest.mark.skipif(not (DATA / "gr00t_picknplace").is_dir(), reason="needs the dataset")
 def test_a_data_set_of_joints_has_no_poses(tmp_path: Path) -> None:
     stated = Episodes(layout="lerobot", axes="+x,+y,+z", pose=tuple("xyzabc"))
     assert stated.form == "rpy"

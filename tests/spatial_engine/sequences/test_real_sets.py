@@ -123,7 +123,7 @@ class PlainPickle(pickle.Unpickler):
 
 
 def test_boxes_of_a_nuscenes_frame_lie_on_their_labels(tmp_path: Path) -> None:
-    """The numbers are real, the tables are written here: the data set's own are not at hand."""
+    """The numbers are real, the tables are written here: the dataset's own are not at hand."""
     with next((DATA / "nuscenes_frame").glob("*.pkl")).open("rb") as file:
         sample = PlainPickle(file).load()["data_list"][0]
     image, ego = sample["images"]["CAM_FRONT"], np.array(sample["ego2global"])

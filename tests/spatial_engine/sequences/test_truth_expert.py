@@ -1,4 +1,4 @@
-"""`annotate --truth`: what a data set knows is stored, resumed and asked about like the signals of experts."""
+"""`annotate --truth`: what a dataset knows is stored, resumed and asked about like the signals of experts."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_what_a_data_set_states_is_asked_and_right(preset: str, asked: str, tmp_
     verdicts = [judge(question, TEMPLATES[question.template], truth) for question in questions]
     assert False not in verdicts and verdicts.count(True) > 0.8 * len(verdicts)
     assert SIX[preset] <= {question.template for question in questions}
-    assert all(record["expert"] != "ground_truth" for q in questions for record in q.provenance), "the data set's name"
+    assert all(record["expert"] != "ground_truth" for q in questions for record in q.provenance), "the dataset's name"
 
 
 def test_photos_of_their_own_are_clips_and_scenes_of_their_own(tmp_path: Path) -> None:

@@ -182,6 +182,6 @@ def test_a_folder_that_is_no_store_is_named_for_what_it_is(tmp_path: Path) -> No
     with pytest.raises(StoreError, match="output of run") as of_run:
         open_store(tmp_path / "out")
     assert str(tmp_path / "out" / "store") in of_run.value.remedy
-    with pytest.raises(StoreError, match="is a data set") as of_set:
+    with pytest.raises(StoreError, match="is a dataset") as of_set:
         open_store(tmp_path / "set")
     assert "annotate" not in of_set.value.remedy

@@ -11,5 +11,5 @@ def room(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def labels(room, tmp_path_factory):
-    """A data set about it. Copy before changing."""
+    """A dataset about it. Copy before changing."""
     return write_labels(opened(room), tmp_path_factory.mktemp("labels") / "dataset")

@@ -1,4 +1,4 @@
-"""A rendered walk as a sequence on disk, and a data set about it whose answers are exact."""
+"""A rendered walk as a sequence on disk, and a dataset about it whose answers are exact."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -111,7 +111,7 @@ def test_agreement_is_counted_separately(dataset, room, tmp_path, sound):
 
 def test_what_cannot_be_used_is_named(dataset, room, tmp_path, capsys):
     assert audit(dataset, "--truth", tmp_path / "nowhere") == 2
-    assert "no sequence is of a clip of the data set" in capsys.readouterr().err
+    assert "no sequence is of a clip of the dataset" in capsys.readouterr().err
     shutil.copytree(room, tmp_path / "other")
     (tmp_path / "other" / "images" / "000.png").write_bytes((room / "images" / "001.png").read_bytes())
     assert audit(dataset, "--truth", tmp_path / "other") == 2

@@ -1,4 +1,4 @@
-"""Points that a photo leaves out, from signals over a data set on disk to verdicts and scores, in a rendered room."""
+"""Points that a photo leaves out, from signals over a dataset on disk to verdicts and scores, in a rendered room."""
 
 import json
 from dataclasses import replace
@@ -24,7 +24,7 @@ from tests.spatial_engine.trust import known_room
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """(data set, sequence with truth) of a clip with matches that carry exact pixels."""
+    """(dataset, sequence with truth) of a clip with matches that carry exact pixels."""
     folder = tmp_path_factory.mktemp("unanswerable")
     sequence = known_room.opened(known_room.write_room(folder / "room"))
     signals = known_room.measured(sequence)

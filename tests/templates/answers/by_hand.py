@@ -41,7 +41,7 @@ def asked(answer: Answer, form: str, /, *, prompt: str = "Where is it?", number:
 
 
 def dataset(folder: Path, questions: Sequence[Question]) -> Dataset:
-    """A data set of these questions, with grey photos."""
+    """A dataset of these questions, with grey photos."""
     (folder / "media").mkdir(parents=True)
     for path in {medium["path"] for question in questions for medium in question.media}:
         cv2.imwrite(str(folder / path), np.full((HEIGHT, WIDTH, 3), 128, dtype=np.uint8))

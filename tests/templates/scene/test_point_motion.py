@@ -105,7 +105,7 @@ def test_poses_decide_except_at_the_outline() -> None:
 
 
 def test_tracks_decide_where_objects_are_not_listed() -> None:
-    """A car that a data set does not list moves too."""
+    """A car that a dataset does not list moves too."""
     beside, inside = np.array([[100.0, 250.0]]), np.array([[320.0, 250.0]])
     partly = scene_with_objects(1.0, complete=("box",))
     assert motion(partly, beside).why.tolist() == ["point is not tracked"]
