@@ -1,16 +1,22 @@
-"""Pages that must agree with the code: names of the API, sections of the data card, prompts, leaves of the tree."""
+"""Pages that agree with the code: names of the API, sections of the data card, prompts, leaves of the tree, gates."""
 
 import re
 import tomllib
+from functools import reduce
 from pathlib import Path
 from pkgutil import resolve_name
 
+import numpy as np
 import pytest
 
 import spatial_engine
+from benchmarks.trust.gate_table import MARK
+from benchmarks.trust.gates import GATES
+from experts.registry import EXPERTS
 from spatial_engine.dataset import card
 from templates.ability import LEAVES
 from templates.registry import create_templates
+from tests.reasons import all_reasons
 
 ROOT = Path(__file__).parents[1]
 
@@ -70,3 +76,28 @@ def test_the_leaves_are_listed() -> None:
             level, branch = row[1], row[2]
             found += [f"{level}/{branch}/{leaf}" for leaf in row[3].split(", ")]
     assert tuple(found) == LEAVES
+
+
+def test_every_reason_of_a_refusal_is_on_the_page_of_gates() -> None:
+    explained = {" ".join(text.split()) for text in re.findall("`([^`]+)`", page("gates"))}
+    assert len(all_reasons()) > 400 and not all_reasons() - explained
+
+
+LIMITS = re.findall(r"`((?:[a-z_0-9]+\.)+[a-z_0-9]+)` (\d+(?:\.\d+)?)(°?)", page("gates"))
+
+
+@pytest.mark.parametrize(("path", "number", "unit"), LIMITS, ids=[path for path, _, _ in LIMITS])
+def test_limits_on_the_page_of_gates_are_those_of_the_code(path: str, number: str, unit: str) -> None:
+    name, *rest = path.split(".")
+    value = reduce(getattr, rest, EXPERTS.load(name)().settings)
+    assert float(number) == pytest.approx(np.degrees(value) if unit else value)
+
+
+def test_the_page_of_gates_names_every_row_of_its_ablation_with_its_numbers() -> None:
+    before, ablation, _ = page("gates").split(MARK)
+    rows = [line.split("|") for line in ablation.splitlines() if len(line.split("|")) == 11][2:]
+    measured = {cells[2].strip(): [float(cells[k]) for k in (8, 4, 6)] for cells in rows}
+    told = re.findall(r"\*([^*|]+)\*: (\d+), ([−\d.]+) / ([−\d.]+)", " ".join(before.split()))
+    assert {name for name, *_ in told} == measured.keys() == {gate.name for gate in GATES}
+    for name, *numbers in told:
+        assert [float(number.replace("−", "-")) for number in numbers] == measured[name], name

@@ -18,7 +18,7 @@ import spatial_engine as se
 from benchmarks.trust.asked import Known, Setup, asked, count
 from benchmarks.trust.cached_reconstructions import Cache, cached_reconstructions
 from benchmarks.trust.clips import HardClip, RoomClip
-from benchmarks.trust.gate_table import Result, table
+from benchmarks.trust.gate_table import Result, table, with_table
 from benchmarks.trust.gates import GATES, Gate
 from benchmarks.trust.hard_rooms import KINDS
 from benchmarks.trust.switch import concerned, signals_without, switched_setup
@@ -153,8 +153,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{failed} of {len(tasks)} clips failed; no table")
         return int(failed > 0)
     text = table(results, GATES, seed=given.seed, first=FIRST, code=ablate.code)
-    given.table.write_text(text, encoding="utf-8")
-    print(f"wrote {given.table}")
+    given.page.write_text(with_table(given.page.read_text(encoding="utf-8"), text), encoding="utf-8")
+    print(f"wrote {given.page}")
     return 0
 
 
@@ -201,7 +201,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--seed", type=int, default=0, help="of rooms and of everything else")
     parser.add_argument("--workers", type=int, default=2, help="processes (%(default)s)")
-    parser.add_argument("--table", type=Path, default=ROOT / "docs/gates.md")
+    parser.add_argument("--page", type=Path, default=ROOT / "docs/gates.md", help="page with a table to replace")
     parser.add_argument("--quick", action="store_true", help="two clips, three gates, no table")
     return parser
 

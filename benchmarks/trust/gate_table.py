@@ -1,4 +1,4 @@
-"""Writes docs/gates.md: the yield that each gate loses, and the wrong facts that it prevents."""
+"""The ablation in docs/gates.md: the yield that each gate loses, and the wrong facts that it prevents."""
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,8 +12,10 @@ from benchmarks.trust.gates import Gate
 _PACKAGES = ("spatial-engine", "numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
 FREE = 0.001
 """Loss of yield (as a share) below which a gate has no cost."""
+MARK = "<!-- written by make gates -->\n"
+"""The line before and after the ablation."""
 _INTRO = """\
-# Ablation of the gates
+## Ablation
 
 Written by `make gates`. A gate rejects candidate facts whose answer may be wrong. Each gate is switched off alone, and
 everything that depends on it is computed again. *Yield lost* is the yield without the gate minus the yield with it, in
@@ -108,7 +110,7 @@ def word(found: Effect) -> str:
 
 
 def table(results: Sequence[Result], gates: Sequence[Gate], *, seed: int, first: int, code: str) -> str:
-    """The whole document. Equal results give equal bytes."""
+    """The section. Equal results give equal bytes."""
     base = {result.clip: result for result in results if result.gate not in {gate.name for gate in gates}}
     packages = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     ordinary = sum(not result.kind for result in base.values())
@@ -118,15 +120,21 @@ def table(results: Sequence[Result], gates: Sequence[Gate], *, seed: int, first:
         f"- seed {seed}; {ordinary} ordinary rooms from seed {first} on, {len(base) - ordinary} hard clips",
         f"- Python {platform.python_version()}, {packages}; code {code}",
         "",
-        "## Gates",
+        "### Gates",
         "",
         *_of_gates(base, results, gates),
         "",
-        "## Clips with all gates",
+        "### Clips with all gates",
         "",
         *_of_kinds(list(base.values())),
     ]
     return "\n".join(lines) + "\n"
+
+
+def with_table(page: str, section: str) -> str:
+    """The page with another ablation between its marks."""
+    before, _, after = page.split(MARK)
+    return f"{before}{MARK}\n{section}\n{MARK}{after}"
 
 
 def _of_gates(base: dict[str, Result], results: Sequence[Result], gates: Sequence[Gate]) -> Iterator[str]:

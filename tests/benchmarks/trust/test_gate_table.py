@@ -1,7 +1,7 @@
 from dataclasses import asdict
 
 from benchmarks.trust.asked import Asked
-from benchmarks.trust.gate_table import FREE, Effect, Result, effect, table, word
+from benchmarks.trust.gate_table import FREE, MARK, Effect, Result, effect, table, with_table, word
 from benchmarks.trust.gates import Gate
 from spatial_engine.dataset.question_line import plain
 
@@ -45,6 +45,11 @@ def test_the_table_has_every_gate_and_separates_ordinary_from_hard_clips() -> No
     assert "2, 0 | +0.0 | 1 → 0 of 0 | +0.0 | 1 → 1 of 1 | 0 | no cost" in rows["dear"]
     assert "| ordinary rooms | 1 | 2 | 1 | 10.0 |" in text and "| one wall | 1 | 1 | 1 | 30.0 |" in text
     assert text == table(results, GATES, seed=0, first=3000, code="c")
+
+
+def test_a_new_ablation_replaces_that_of_the_page_alone() -> None:
+    page = f"# Gates\n\n{MARK}\nold\n\n{MARK}after\n"
+    assert with_table(page, "new\n") == f"# Gates\n\n{MARK}\nnew\n\n{MARK}after\n"
 
 
 def test_a_result_is_read_as_it_was_written() -> None:
