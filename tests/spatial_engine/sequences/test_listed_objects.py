@@ -257,7 +257,8 @@ def test_static_scenes(folder: Path, tmp_path: Path) -> None:
 def test_the_examples_of_the_page_are_read() -> None:
     page = (Path(__file__).parents[3] / "docs/sequences.md").read_text(encoding="utf-8")
     blocks = {kind: re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) for kind in ("yaml", "json")}
-    (example, episodes), (objects, room) = blocks["yaml"], blocks["json"]
+    (first, example, episodes), (objects, room) = blocks["yaml"], blocks["json"]
+    assert manifest_of(yaml.safe_load(first), "docs").static
     many = manifest_of(yaml.safe_load(episodes), "docs").episodes
     assert many is not None and many.layout == "lerobot" and len(many.pose) == 6
     manifest = manifest_of(yaml.safe_load(example), "docs")
