@@ -101,3 +101,8 @@ def test_the_page_of_gates_names_every_row_of_its_ablation_with_its_numbers() ->
     assert {name for name, *_ in told} == measured.keys() == {gate.name for gate in GATES}
     for name, *numbers in told:
         assert [float(number.replace("−", "-")) for number in numbers] == measured[name], name
+
+
+@pytest.mark.parametrize("path", [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")], ids=lambda path: path.stem)
+def test_pages_write_dataset_as_one_word(path: Path) -> None:
+    assert not re.search(r"\bdata[\s-]+sets?\b", path.read_text(encoding="utf-8"), re.IGNORECASE)
