@@ -76,7 +76,7 @@ def test_rendered_sets_narrow_sigma_only_beside_filmed_ones():
 
 def test_many_rendered_sets_do_not_outweigh_filmed_ones():
     filmed = {name: normal(1.5, seed=seed) for seed, name in enumerate(SETS)}
-    assert fitted(filmed | rendered(0.3, 30)).factor == pytest.approx(1.5, rel=0.06)
+    assert fitted(filmed | rendered(0.3, 12)).factor == pytest.approx(1.5, rel=0.06)
     assert fitted(by_set(0.3) | rendered(1.5, 8)).factor == pytest.approx(1.5, rel=0.06)
 
 
