@@ -16,7 +16,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TypeVar
 
-from benchmarks.trust.clips import AnyClip, HardClip, RoomClip, plain_clips, real_clips
+from benchmarks.trust.clips import REAL, AnyClip, HardClip, RoomClip, plain_clips, real_clips
 from benchmarks.trust.hard_rooms import KINDS
 from benchmarks.trust.instrument import Instrument, check
 from benchmarks.trust.rooms import Style
@@ -75,13 +75,13 @@ def made(task: Callable[[Task], Result], clips: Sequence[Task]) -> dict[Task, Re
 
 def _clips(given: argparse.Namespace) -> list[Task]:
     """Real sets come first, because they take longest."""
-    real = real_clips(given.data) if given.data else []
+    real = real_clips(given.data, _QUICK_REAL if given.quick else REAL) if given.data else []
     if not given.data:
         print("no real sets: set SPATIAL_ENGINE_DATA to the folder that holds them")
     first = given.seed * 1_000_000
     if given.quick:
-        quick = [clip for clip in real if clip.name in _QUICK_REAL]
-        return [*quick, *(RoomClip(seed=first + k) for k in range(_QUICK_ROOMS))]
+        whole = [clip for clip in real if clip.part == (0, 1)]
+        return [*whole, *(RoomClip(seed=first + k) for k in range(_QUICK_ROOMS))]
     counts = ROOMS if given.rooms is None else dict.fromkeys(ROOMS, given.rooms)
     others = OTHERS if given.rooms is None else given.rooms
     rooms = [RoomClip(seed=first + k, style=style) for style, count in counts.items() for k in range(count)]

@@ -3,7 +3,7 @@ pictures only."""
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -292,10 +292,11 @@ def signals_in(store: Store) -> ClipSignals:
     return [(clip_from_json(store.record(id).clip), store.signals(id)) for id in store.clip_ids()]
 
 
-def real_clips(data: Path) -> list[RealClip]:
-    """Every sequence of every set that is there, and its parts."""
+def real_clips(data: Path, sets: Iterable[str] = REAL) -> list[RealClip]:
+    """Every sequence of those of these sets that are there, and its parts."""
     found = []
-    for name, parts in REAL.items():
+    for name in sets:
+        parts = REAL[name]
         for number in range(len(_opened(data, name)) if (data / name).is_dir() else 0):
             splits = [(0, 1), *((part, parts) for part in range(parts) if parts > 1)]
             found += [RealClip(data=data, set=name, number=number, part=split) for split in splits]
