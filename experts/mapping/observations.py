@@ -1,7 +1,8 @@
 """Observations of sparse points in the frames between keyframes.
 
-Only keyframes take part in the reconstruction. In another registered frame a point is observed if optical flow from a
-keyframe near in time, which starts where the frame's pose puts the point, ends there as well, and leads back.
+Only keyframes take part in the reconstruction. In another registered frame a point is observed where optical flow from
+a keyframe near in time ends, if it starts and ends where the frame's pose puts the point, leads back, and both pictures
+show the same there.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,12 @@ class ObservationSettings:
     """Largest distance from the start after the way there and back."""
     min_contrast: float = 1e-3
     """Smallest eigenvalue of the patch, on OpenCV's scale."""
+    compared_px: int = 9
+    """Side of the squares around both pixels ..."""
+    min_correlation: float = 0.8
+    """... whose normalised cross-correlation is at least this: flow also settles on something smooth that hides the
+    point. In five rendered rooms 1 to 4 % of the right observations have less, and half of those on a person who walks
+    by."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +129,31 @@ def _followed(
     good = found & returned
     good &= np.linalg.norm(back - start, axis=2)[:, 0] <= settings.forward_backward_px
     good &= np.linalg.norm(there - guess, axis=2)[:, 0] <= settings.reprojection_px
+    alike = correlation(picture, grey, start[good, 0], there[good, 0], settings.compared_px)
+    good[good] = alike >= settings.min_correlation
     return there[:, 0].astype(np.float64), good
+
+
+def correlation(
+    picture: GreyPicture,
+    other: GreyPicture,
+    xy_px: Float32[np.ndarray, "m 2"],
+    other_px: Float32[np.ndarray, "m 2"],
+    side_px: int,
+) -> Float64[np.ndarray, "m"]:
+    """Normalised cross-correlation of the squares around pixels of two pictures; 0 where one is uniform."""
+    if not len(xy_px):
+        return np.empty(0)
+    import cv2
+
+    step = np.arange(side_px, dtype=np.float32) - side_px // 2
+    squares = []
+    for shown, xy in ((picture, xy_px), (other, other_px)):
+        x, y = xy[:, :1] + np.tile(step, side_px), xy[:, 1:] + np.repeat(step, side_px)
+        square = cv2.remap(shown.astype(np.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+        square -= square.mean(axis=1, keepdims=True)
+        squares.append(square / np.maximum(np.linalg.norm(square, axis=1, keepdims=True), 1e-9))
+    return np.sum(squares[0] * squares[1], axis=1, dtype=np.float64)
 
 
 def _flow(

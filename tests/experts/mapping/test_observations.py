@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.ndimage import gaussian_filter
 
 from experts.clip import Clip, OpeningOptions, Picture
 from experts.intrinsics import Intrinsics
-from experts.mapping.observations import Observations, ObservationSettings, observations_between
+from experts.mapping.observations import Observations, ObservationSettings, correlation, observations_between
 from tests.experts.scenes import exact_reconstruction, projected, translating
 
 WALL = (gaussian_filter(np.random.default_rng(0).normal(size=(300, 400)), 2.0) * 600 + 128).clip(0, 255)
@@ -26,19 +28,22 @@ COVERED = slice(40, 80)
 class Walk:
     """A camera that moves along a wall; something else covers a part of the picture in frame 2."""
 
+    def __init__(self, contrast: float) -> None:
+        self.cover = 128 + contrast * (WALL[200:240, 300:340] - 128)
+
     def read(self, frames: Sequence[int]) -> Iterator[Picture]:
         for frame in frames:
             at = int(frame) * STEP_PX
             picture = WALL[at : at + 120, at : at + 160].copy()
             if frame == 2:
-                picture[COVERED, COVERED] = WALL[200:240, 300:340]
+                picture[COVERED, COVERED] = self.cover
             yield np.repeat(picture.astype(np.uint8)[..., None], 3, axis=2)
 
 
-def observed(poses: np.ndarray = POSES, **changes: int) -> Observations:
+def observed(poses: np.ndarray = POSES, contrast: float = 1.0, **changes: float) -> Observations:
     clip = Clip(
         id="x", name="x", frames=np.arange(FRAMES), times_s=None, width_px=160, height_px=120,
-        options=OpeningOptions(), reader=Walk(),
+        options=OpeningOptions(), reader=Walk(contrast),
     )  # fmt: skip
     sparse = exact_reconstruction(POINTS, POSES[KEYFRAMES], CAMERA)
     (found,) = observations_between(clip, KEYFRAMES, [sparse], [poses], ObservationSettings(**changes))
@@ -67,13 +72,29 @@ def test_each_point_is_observed_once_in_a_frame(found: Observations) -> None:
     assert len(np.unique(np.stack([found.point, found.column]), axis=1).T) == len(found.point)
 
 
-def test_what_hides_a_point_is_not_taken_for_it(found: Observations) -> None:
-    def inside(column: int) -> int:
-        xy = found.xy_px[found.column == column]
-        return int(((xy > COVERED.start + 4) & (xy < COVERED.stop - 4)).all(axis=1).sum())
+def covered(found: Observations, column: int) -> int:
+    xy = found.xy_px[found.column == column]
+    return int(((xy > COVERED.start) & (xy < COVERED.stop - 1)).all(axis=1).sum())
 
-    assert inside(1) > 20
-    assert inside(2) <= 1
+
+@pytest.mark.parametrize("contrast", [1.0, 0.3, 0.1, 0.02])
+def test_what_hides_a_point_is_not_taken_for_it(contrast: float) -> None:
+    """Nor next to its edge, where optical flow finds what lies beside it."""
+    found = observed(contrast=contrast)
+    assert covered(found, 1) > 20
+    assert covered(found, 2) <= 1
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.3, 1.0), st.floats(0.0, 60.0))
+def test_correlation_is_that_of_what_is_shown(seed: int, gain: float, offset: float) -> None:
+    """1 with itself, whatever the exposure; -1 with its negative; 0 with nothing."""
+    rng = np.random.default_rng(seed)
+    one = rng.integers(0, 190, (40, 50)).astype(np.uint8)
+    xy_px = rng.uniform(10, 30, (6, 2)).astype(np.float32)
+    brighter = (gain * one + offset).round().astype(np.uint8)
+    assert correlation(one, brighter, xy_px, xy_px, 9) == pytest.approx(1, abs=0.02)
+    assert correlation(one, 255 - one, xy_px, xy_px, 9) == pytest.approx(-1, abs=1e-4)
+    assert correlation(one, np.zeros_like(one), xy_px, xy_px, 9) == pytest.approx(0, abs=1e-4)
 
 
 def test_a_frame_with_a_wrong_pose_or_none_has_no_observations() -> None:
