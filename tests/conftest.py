@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import jaxtyping
 import pytest
@@ -67,15 +68,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
     for item in kept:
-        if isinstance(item, pytest.Function) and _shares_fixtures(item):
+        if isinstance(item, pytest.Function) and _shares(item):
             item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT).as_posix()))
 
 
-def _shares_fixtures(item: pytest.Function) -> bool:
-    """Whether a fixture of ours serves several tests of the file: in one process it is made once."""
+def _shares(item: pytest.Function) -> bool:
+    """Whether a fixture of ours, or what a function of the file remembers (`functools.cache`), serves several tests of
+    the file: in one process it is made once."""
+    if item.get_closest_marker("xdist_group") is not None:
+        return False
     used = [fixture for found in item._fixtureinfo.name2fixturedefs.values() for fixture in found if fixture.baseid]
-    grouped = item.get_closest_marker("xdist_group") is not None
-    return not grouped and any(fixture.scope in ("module", "session", "package") for fixture in used)
+    return any(fixture.scope in ("module", "session", "package") for fixture in used) or _remembers(item.module)
+
+
+@cache
+def _remembers(module: ModuleType) -> bool:
+    return any(hasattr(own, "cache_info") and own.__module__ == module.__name__ for own in vars(module).values())
 
 
 @pytest.hookimpl(tryfirst=True)
