@@ -1,4 +1,5 @@
-"""The recipes of docs/recipes.md, typed in on small rendered sets, one after the other."""
+"""The recipes of docs/recipes.md, typed in on small rendered sets, one after the other; that of plain video is typed in
+by tests/test_training.py."""
 
 import json
 import re
@@ -10,7 +11,6 @@ from PIL import Image
 
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.evaluation.fake_server import FakeServer
-from tests.spatial_engine.rendered_store import image_clip, short_demo
 from tests.spatial_engine.sequences.rendered_set import write_set
 from tests.typed_in import Page
 
@@ -63,12 +63,3 @@ def test_from_ground_truth_to_a_mixture(typed: Type, tmp_path: Path) -> None:
     typed("mixture")
     mix = json.loads(Path("TRAINING/export_report.json").read_text())["mix"]
     assert mix["rows"] == mix["wanted"] == 3 * said["chosen"] and mix["broken"]["no conversation"] > 0
-
-
-@pytest.mark.long(sample=True)
-def test_from_plain_video(typed: Type, tmp_path: Path) -> None:
-    image_clip(short_demo(frames=16, width_px=320), tmp_path / "VIDEOS" / "room")
-    typed("from-video")
-    for name, ability in (("DISTANCE", "L1/Geometry/Distance"), ("CORRESPONDENCE", "L1/Relation/Correspondence")):
-        assert {*questions(f"VIDEO_{name}")} == {ability}
-    assert {*questions("VIDEO_SIZE")} <= {"L1/Geometry/Size"}
