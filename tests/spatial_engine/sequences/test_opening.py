@@ -1,6 +1,7 @@
 """A manifest opens a folder as the clip that the folder is; what cannot be read as stated is refused in words."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from spatial_engine.options import OpenOptions
 from spatial_engine.sequences import open_sequence
 from spatial_engine.sources import find_footage, open_clips
 from tests.spatial_engine.sequences import layouts
-from tests.spatial_engine.sequences.rendered_set import FRAMES, changed, manifest, walk, write_set
+from tests.spatial_engine.sequences.rendered_set import FRAMES, changed, manifest, walk
 
 
 def stated(tmp_path: Path, values: Any) -> Path:
@@ -147,8 +148,8 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize("what", ELSEWHERE)
-def test_a_manifest_among_the_data_names_no_other_files(what: str, tmp_path: Path) -> None:
-    folder = write_set(tmp_path / "set")
+def test_a_manifest_among_the_data_names_no_other_files(what: str, rendered: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(rendered, tmp_path / "set")
     stated = yaml.safe_dump(manifest() | ELSEWHERE[what])
     (folder / "sequence.yaml").write_text(stated, encoding="utf-8")
     with pytest.raises(UsageError, match="leads out of the folder") as caught:
@@ -157,9 +158,8 @@ def test_a_manifest_among_the_data_names_no_other_files(what: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("pattern", ["", "/etc/*.png"])
-def test_what_is_no_pattern_says_so(pattern: str, tmp_path: Path) -> None:
-    folder = write_set(tmp_path / "set")
+def test_what_is_no_pattern_says_so(pattern: str, rendered: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.yaml"
     own.write_text(yaml.safe_dump(changed(depth={"images": pattern})), encoding="utf-8")
     with pytest.raises(UsageError, match="is no pattern of files"):
-        open_sequence(folder, manifest=own)
+        open_sequence(rendered, manifest=own)
