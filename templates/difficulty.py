@@ -14,17 +14,25 @@ from templates.world import World
 Measure = Float64[np.ndarray, "n"]
 
 
-def difficulty(facts: Facts, world: World, answers: Answers) -> dict[str, Measure]:
-    """The measures of each fact (`templates.condition.MEASURES`); NaN where one is not known."""
-    measures = {"margin": _margin(answers)}
-    if isinstance(world, Scene):
-        frames = np.concatenate([facts.all_frames(), *(refs.frame[:, None] for refs in _objects(facts))], axis=1)
-        measures |= {
-            "photos": _distinct(frames),
-            "turn_deg": np.degrees(_largest_turn_rad(world, frames)),
-            "range_m": _largest_range_m(facts, world),
-            **_among_objects(facts, world, frames),
-        }
+def difficulty(facts: Facts, world: World) -> dict[str, Measure]:
+    """The measures of each fact, whatever its answer (`templates.condition.MEASURES`); NaN where one is not known."""
+    if not isinstance(world, Scene):
+        return {}
+    frames = np.concatenate([facts.all_frames(), *(refs.frame[:, None] for refs in _objects(facts))], axis=1)
+    return _known({
+        "photos": _distinct(frames),
+        "turn_deg": np.degrees(_largest_turn_rad(world, frames)),
+        "range_m": _largest_range_m(facts, world),
+        **_among_objects(facts, world, frames),
+    })  # fmt: skip
+
+
+def difficulty_of_answers(answers: Answers) -> dict[str, Measure]:
+    """The measures that depend on the answers, and on their format."""
+    return _known({"margin": _margin(answers)})
+
+
+def _known(measures: dict[str, Measure]) -> dict[str, Measure]:
     return {name: column for name, column in measures.items() if not np.isnan(column).all()}
 
 

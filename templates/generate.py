@@ -18,7 +18,7 @@ from templates.chance import Chance
 from templates.checked import check_kinds, checked_answers, checked_facts, checked_measured, checked_offer
 from templates.columns import Json, Texts
 from templates.condition import Condition
-from templates.difficulty import difficulty
+from templates.difficulty import difficulty, difficulty_of_answers
 from templates.facts import Facts
 from templates.measured import Measured, first_reason, joined
 from templates.question import FormatName
@@ -171,16 +171,19 @@ def _certain(
     measured = measure_on_all(template, facts, worlds)
     _count(reasons, None, measured.why)
     known = np.flatnonzero(measured.why == "")
+    if not len(known):
+        return []
     facts, measured = facts.take(known), measured.take(known)
+    of_facts = difficulty(facts, worlds[0])
     ids = np.array(facts.ids(clip_id, template.name))
     chance, found = Chance.of(ids, seed), []
-    for format in template.formats if len(known) else ():
+    for format in template.formats:
         answers = answers_to(template, format, facts, measured)
         p_right, answers = answers.p_right, answers.gated(settings.min_confidence)
         offer = checked_offer(format, template.offer(format, facts, answers, chance), answers)
         answers = answers if offer is None else answers.refused(offer.why)
         check_kinds(format, answers, offer)
-        measures = difficulty(facts, worlds[0], answers)
+        measures = difficulty_of_answers(answers) | of_facts
         answers = answers.refused(_not_selected(settings.difficulty, measures, len(facts)))
         _count(reasons, format, answers.why)
         every = Asked(

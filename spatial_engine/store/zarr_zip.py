@@ -47,11 +47,14 @@ def _array(name: str, parts: dict[str, bytes]) -> np.ndarray:
     about = json.loads(parts[f"{name}/zarr.json"])
     if (codecs := [codec["name"] for codec in about["codecs"]]) != _CODECS:
         raise ValueError(f"{name} is encoded by {codecs}, not by {_CODECS}")
-    array = np.full(about["shape"], about["fill_value"], about["data_type"])
-    rows, *sides = about["chunk_grid"]["configuration"]["chunk_shape"]
-    for first in range(0, len(array), rows):
-        part = "/".join([name, "c", str(first // rows), *"0" * len(sides)])
-        if part in parts:  # a chunk of nothing but the fill value is not stored
-            chunk = np.frombuffer(blosc.decompress(parts[part]), array.dtype).reshape(rows, *sides)
-            array[first : first + rows] = chunk[: len(array) - first]
-    return array
+    (count, *sides), (rows, *_) = about["shape"], about["chunk_grid"]["configuration"]["chunk_shape"]
+    chunks = np.empty((-(-count // rows), rows, *sides), about["data_type"])  # the last one may have rows to spare
+    for number, chunk in enumerate(chunks):
+        part = "/".join([name, "c", str(number), *"0" * len(sides)])
+        if part not in parts:  # a chunk of nothing but the fill value is not stored
+            chunk[...] = about["fill_value"]
+            continue
+        if (size := int.from_bytes(parts[part][4:8], "little")) != chunk.nbytes:  # by the header of blosc
+            raise ValueError(f"{part} has {size} bytes, not {chunk.nbytes}")
+        blosc.decompress(parts[part], chunk)
+    return chunks.reshape(len(chunks) * rows, *sides)[:count]

@@ -1,6 +1,5 @@
 """Objects as the photos of a scene show them, and references by which any other scene finds them again."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,18 +117,18 @@ def _in_photos(scene: Scene) -> ObjectsInPhotos:
         np.flatnonzero(with_mask) if with_mask.any() else _without_masks(scene, objects, row)[0]
         for row, with_mask in enumerate(_with_masks(objects))
     ]
-    return _named(objects, objects.frames, shown)
+    frame = np.repeat(objects.frames, [len(each) for each in shown])
+    return _named(objects, frame, np.concatenate([np.empty(0, dtype=np.int64), *shown]))
 
 
-def _named(objects: Objects, frames: Int64[np.ndarray, "f"], shown: Sequence[np.ndarray]) -> ObjectsInPhotos:
-    """The objects that each of the frames shows, and their names. `shown`: numbers by frame."""
-    number = np.concatenate([np.empty(0, dtype=np.int64), *shown])
+def _named(objects: Objects, frame: Int64[np.ndarray, "n"], number: Int64[np.ndarray, "n"]) -> ObjectsInPhotos:
+    """Objects by their numbers, each in a photo, and their names."""
     names = np.array([folded(label) for label in objects.labels], dtype=np.str_)
     doubtful = names == ""
     if objects.name_outlier_probability is not None:
         doubtful |= objects.name_outlier_probability > _SURE_NAME
     return ObjectsInPhotos(
-        frame=np.repeat(frames, [len(each) for each in shown]),
+        frame=frame,
         object=number,
         name=names[number],
         called=np.where(doubtful, UNNAMED, names)[number],
@@ -147,28 +146,39 @@ def _with_masks(objects: Objects) -> Bool[np.ndarray, "f k"]:
 
 def _seen(scene: Scene) -> SeenObjects:
     objects = scene.objects
-    photos = [] if objects is None else [_in_photo(scene, objects, row) for row in range(len(objects.frames))]
-    return SeenObjects.concatenated(photos)
-
-
-def _in_photo(scene: Scene, objects: Objects, row: int) -> SeenObjects:
-    """By masks where the photo has any, else by boxes."""
+    if objects is None or not len(objects.frames):
+        return SeenObjects.concatenated([])
     size = np.array([scene.clip.width_px, scene.clip.height_px])
-    if (objects.ids[row] >= 0).any():
-        number, box, inside, depth, area, cut = _masks(objects.ids[row], len(objects.labels), size)
-    else:
-        number, box, inside, cut = _without_masks(scene, objects, row)
-        depth = np.full(len(number), np.nan)
-        area = np.full(len(number), np.nan) if objects.box_px is None else np.prod(box[:, 1] - box[:, 0], axis=1)
-    fits = overlap(box, np.clip(projected_boxes(scene, objects, row)[number], 0, size - 1))
+    photos = [_in_photo(scene, objects, row) for row in range(len(objects.frames))]
+    number, box, inside, depth, area, cut = map(np.concatenate, zip(*photos, strict=True))
+    row = np.repeat(np.arange(len(photos)), [len(one[0]) for one in photos])
+    fits = overlap(box, np.clip(projected_boxes(scene, objects, slice(None))[row, number], 0, size - 1))
+    with_area = np.bincount(row[np.isfinite(area)], minlength=len(photos)) > 0
     return SeenObjects(
-        **vars(_named(objects, objects.frames[row : row + 1], [number])),
+        **vars(_named(objects, objects.frames[row], number)),
         inside_px=inside,
         depth_px=depth,
         box_px=box,
         area_px=area,
-        shown=fits if np.isfinite(area).any() else np.full(len(number), np.nan),
+        shown=np.where(with_area[row], fits, np.nan),
         is_cut=cut,
+    )
+
+
+def _in_photo(scene: Scene, objects: Objects, row: int) -> tuple[np.ndarray, ...]:
+    """Number, box, deepest pixel, its depth, area, and whether the border cuts it, of each object in a photo: by masks
+    where the photo has any, else by boxes."""
+    if (objects.ids[row] >= 0).any():
+        return _masks(objects.ids[row], len(objects.labels), np.array([scene.clip.width_px, scene.clip.height_px]))
+    number, box, inside, cut = _without_masks(scene, objects, row)
+    unknown = np.full(len(number), np.nan)
+    return (
+        number,
+        box,
+        inside,
+        unknown,
+        unknown if objects.box_px is None else np.prod(box[:, 1] - box[:, 0], axis=1),
+        cut,
     )
 
 
@@ -195,13 +205,13 @@ def _masks(ids: Int32[np.ndarray, "h w"], count: int, size: np.ndarray) -> tuple
         mask = np.zeros([end.stop - end.start + 2 for end in part], dtype=bool)  # faster than numpy.pad
         mask[1:-1, 1:-1] = ids[part] == k
         distance_px = cv2.distanceTransform(mask.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)[1:-1, 1:-1]
-        squared = np.rint(distance_px.astype(float) ** 2)  # exact, in whole pixels
+        squared = np.rint(distance_px * distance_px)  # exact, in whole pixels
         y, x = np.unravel_index(squared.argmax(), squared.shape)
         first, last = (np.array([getattr(part[axis], end) for axis in (1, 0)]) for end in ("start", "stop"))
         box = np.stack([first * scale - 0.5, last * scale - 0.5])
         inside = (np.array([x, y]) + first + 0.5) * scale - 0.5
         cut = bool((first <= 0).any() or (last >= ids.shape[::-1]).any())
-        found.append((k, box, inside, np.sqrt(squared[y, x]) * scale.min(), mask.sum() * scale.prod(), cut))
+        found.append((k, box, inside, np.sqrt(float(squared[y, x])) * scale.min(), mask.sum() * scale.prod(), cut))
     number, boxes, insides, depths, areas, cuts = zip(*found, strict=True) if found else ((),) * 6
     return (
         np.array(number, dtype=np.int64),
@@ -213,16 +223,18 @@ def _masks(ids: Int32[np.ndarray, "h w"], count: int, size: np.ndarray) -> tuple
     )
 
 
-def projected_boxes(scene: Scene, objects: Objects, row: int) -> Float64[np.ndarray, "k 2 2"]:
-    """The upright boxes around the projected oriented ones in a photo; NaN where one is unknown or not all ahead."""
-    frame, count = int(objects.frames[row]), len(objects.labels)
+def projected_boxes(scene: Scene, objects: Objects, row: int | slice) -> Float64[np.ndarray, "*f k 2 2"]:
+    """The upright boxes around the projected oriented ones in a photo, or in several; NaN where one is unknown or not
+    all ahead."""
+    frames, count = objects.frames[row], len(objects.labels)
     if scene.path is None or objects.size is None or not count:
-        return np.full((count, 2, 2), np.nan)
-    cam_from_object = np.linalg.inv(scene.world_from_cam(frame)) @ objects.world_from_object[row]
-    xyz_cam = box_corners(cam_from_object, objects.size)
-    xy = scene.path.intrinsics.project(xyz_cam.reshape(-1, 3)).reshape(count, 8, 2)
-    known = np.isfinite(xy).all(axis=(1, 2)) & (xyz_cam[..., 2] > 0).all(axis=1)
-    return np.where(known[:, None, None], np.stack([xy.min(axis=1), xy.max(axis=1)], axis=1), np.nan)
+        return np.full((*frames.shape, count, 2, 2), np.nan)
+    cam_from_world = np.linalg.inv(scene.world_from_cam(frames))
+    cam_from_object = cam_from_world[..., None, :, :] @ objects.world_from_object[row]
+    xyz_cam = box_corners(cam_from_object, np.broadcast_to(objects.size, (*frames.shape, count, 3)))
+    xy = scene.path.intrinsics.project(xyz_cam)
+    known = np.isfinite(xy).all(axis=(-2, -1)) & (xyz_cam[..., 2] > 0).all(axis=-1)
+    return np.where(known[..., None, None], np.stack([xy.min(axis=-2), xy.max(axis=-2)], axis=-2), np.nan)
 
 
 def _objects_at(scene: Scene, refs: ObjectRefs) -> Int64[np.ndarray, "n"]:

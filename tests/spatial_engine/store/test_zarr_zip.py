@@ -1,6 +1,7 @@
 """Arrays come back as the library of zarr reads them."""
 
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -47,3 +48,13 @@ def test_a_file_of_another_encoding_is_not_read(tmp_path: Path) -> None:
         zarr.create_group(file).create_array("plain", data=np.arange(3), compressors=None)
     with pytest.raises(ValueError, match=r"plain is encoded by \['bytes'\], not by \['bytes', 'blosc'\]"):
         read_zarr(path)
+
+
+def test_a_chunk_of_another_size_is_damage(tmp_path: Path) -> None:
+    path, other = tmp_path / "some.zarr.zip", tmp_path / "other.zarr.zip"
+    write_zarr(path, {}, {"rows": np.arange(1.0, 9.0), "fewer": np.arange(1.0, 4.0)})
+    with ZipFile(path) as whole, ZipFile(other, "w") as mixed:
+        for name in whole.namelist():
+            mixed.writestr(name, whole.read(name.replace("rows/c", "fewer/c")))
+    with pytest.raises(ValueError, match="rows/c/0 has 24 bytes, not 64"):
+        read_zarr(other)
