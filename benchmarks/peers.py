@@ -32,6 +32,7 @@ from spatial_engine.rendering.furnished_paths import PathKind
 from templates.generate import ask_clip
 from templates.registry import create_templates
 from templates.settings import AskSettings
+from templates.template import Template
 
 FIRST_TWELVE = (
     "range_ratio", "range_metres", "camera_tilt", "camera_turn", "camera_travel", "point_moves", "which_moves",
@@ -204,10 +205,9 @@ def photos_of(signals: Mapping[str, Signal]) -> Iterator[list[Cloud]]:
         yield [cloud for cloud in clouds if len(cloud.xyz_cam) >= _LEAST_POINTS]
 
 
-def ours(clips: Clips, facts: int) -> int:
+def ours(clips: Clips, facts: int, templates: Sequence[Template]) -> int:
     """Questions in words, all that is derived from signals computed anew."""
-    settings, every = AskSettings(facts_per_template=facts), create_templates()
-    templates = [every[name] for name in FIRST_TWELVE]
+    settings = AskSettings(facts_per_template=facts)
     made = (ask_clip(clip, signals, templates, settings, seed=0) for clip, signals in clips)
     return sum(1 for clip in made for table in clip.asked for _ in table.drafts())
 
@@ -234,14 +234,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     drawn = (furnished_room(np.random.default_rng(k), frames=options.frames, path=p, movers=3) for k, p in kinds)
     clips = [exact_clip(room) for room in drawn]
     photos = [photo for _, signals in clips for photo in photos_of(signals)]
-    ours(clips, 1)  # imports, wordings
+    known = create_templates()
+    templates = [known[name] for name in FIRST_TWELVE]
+    ours(clips, 1, templates)  # imports, wordings
     random.seed(0)
     peers = {}
     for name, loop in LOOPS.items():
         peers[name], count = rate(partial(_asked, loop, photos))
         print(f"{name}: {peers[name]:.0f} questions/s ({count}); 3-D, no sigma, no gate, single photos")
     for facts in options.facts:
-        speed, count = rate(partial(ours, clips, facts))
+        speed, count = rate(partial(ours, clips, facts, templates))
         said = f"ours, {facts} facts: {speed:.0f} questions/s ({count / len(clips):.0f} a clip)"
         ratios = ", ".join(f"{speed / theirs:.2f} x {name}" for name, theirs in peers.items())
         print(f"{said}; 3-D, sigma, gate, several photos: {ratios}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, cached_property
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -34,6 +34,16 @@ class ColumnType:
     """Names or lengths of the axes; the first one is the row."""
     optional: bool = False
     table: "type[Columns] | None" = None
+
+    @property
+    def dtype(self) -> type:
+        """Of its arrays."""
+        return {"int": np.int64, "float": np.float64, "bool": np.bool_, "text": np.str_}[self.kind]
+
+    @cached_property
+    def lengths(self) -> tuple[int | None, ...]:
+        """Of the axes after the first one; None for those of any length."""
+        return tuple(int(axis) if axis.isdigit() else None for axis in self.axes[1:])
 
     @property
     def ragged(self) -> bool:
@@ -79,18 +89,20 @@ class Columns:
 
     @classmethod
     def _array(cls, name: str, declared: ColumnType, column: Any) -> np.ndarray:
-        where, kinds = f"{cls.__name__}.{name}", {"int": "iu", "float": "fiu", "bool": "b", "text": "U"}
         array = np.asarray(column)
         if array.size == 0 and array.ndim <= 1:
-            array = np.zeros((0, *(int(axis) if axis.isdigit() else 1 for axis in declared.axes[1:])))
-        elif array.dtype.kind not in kinds[declared.kind]:
-            raise ColumnError(f"{where} holds {array.dtype}; declared: {declared.kind}")
-        wrong = [
-            a for a, length in zip(declared.axes[1:], array.shape[1:], strict=False) if a.isdigit() and int(a) != length
-        ]
-        if array.ndim != len(declared.axes) or wrong:
-            raise ColumnError(f"{where} has shape {array.shape}; declared: ({', '.join(declared.axes)})")
-        return array.astype({"int": np.int64, "float": np.float64, "bool": bool, "text": np.str_}[declared.kind])
+            array = _no_rows(declared)
+        elif array.dtype.kind not in _KINDS[declared.kind]:
+            raise ColumnError(f"{cls.__name__}.{name} holds {array.dtype}; declared: {declared.kind}")
+        lengths = zip(declared.lengths, array.shape[1:], strict=False)
+        if array.ndim != len(declared.axes) or any(known not in (None, length) for known, length in lengths):
+            declared_axes = ", ".join(declared.axes)
+            raise ColumnError(f"{cls.__name__}.{name} has shape {array.shape}; declared: ({declared_axes})")
+        return array.astype(declared.dtype)
+
+
+_KINDS = {"int": "iu", "float": "fiu", "bool": "b", "text": "U"}
+"""Kinds of arrays that a column may be given as."""
 
 
 def _taken(column: Any, rows: np.ndarray | slice) -> Any:
@@ -98,8 +110,7 @@ def _taken(column: Any, rows: np.ndarray | slice) -> Any:
 
 
 def _no_rows(declared: ColumnType) -> np.ndarray:
-    dtype = {"int": np.int64, "float": np.float64, "bool": np.bool_, "text": np.str_}[declared.kind]
-    return np.empty((0, *(int(axis) if axis.isdigit() else 1 for axis in declared.axes[1:])), dtype=dtype)
+    return np.empty((0, *(1 if length is None else length for length in declared.lengths)), dtype=declared.dtype)
 
 
 def column_types(table: type[Columns]) -> Mapping[str, ColumnType]:

@@ -97,7 +97,7 @@ def _tried(asked: list[Asked]) -> list[Asked]:
     if first and isinstance(first[0], Exception) and not any(isinstance(draft, Draft) for draft in first):
         raise first[0]
     return [
-        replace(one, pictures=isinstance(draft, Draft) and draft.has_pictures_as_options)
+        replace(one, pictures=True) if isinstance(draft, Draft) and draft.has_pictures_as_options else one
         for one, draft in zip(asked, first, strict=True)
     ]
 
@@ -107,7 +107,7 @@ def _first_draft(asked: Asked) -> Draft | Exception:
     failed: list[Exception] = []
     for k in range(len(asked)):
         try:
-            draft = asked.take(np.array([k])).draft(0)
+            draft = asked.draft(k)
             draft.answer.to_json()
             return draft
         except Exception as error:  # a plug-in may raise anything

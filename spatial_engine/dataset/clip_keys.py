@@ -104,7 +104,7 @@ class ClipKeys:
         """Of the questions about a clip, whose full-size pictures have that diagonal."""
         faulty = [[fault.row for fault in faults if fault.table == k] for k in range(len(tables))]
         rows = [np.setdiff1d(np.arange(len(one)), own) for one, own in zip(tables, faulty, strict=True)]
-        left = [one.take(own) for one, own in zip(tables, rows, strict=True)]
+        left = [one.take(own) if len(own) < len(one) else one for one, own in zip(tables, rows, strict=True)]
         prompts = [choice for one in left for choice in one.choices_of_prompt()]
         keys = cls(
             clip_id=clip_id,

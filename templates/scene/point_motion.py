@@ -131,8 +131,8 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
     moved = np.maximum(np.linalg.norm(poses[..., :3, 3] - poses[:, :1, :3, 3], axis=2).max(axis=1), turned)
     with np.errstate(invalid="ignore"):
         share = np.where(k >= 0, moved, 0.0) / scene.surface(frame, xy_px).range
-    without_mask = ~(objects.ids >= 0).any(axis=(1, 2))
-    unlisted = (rows < 0).any(axis=1) | np.asarray(without_mask)[rows[:, 0]] | ((k < 0) & ("*" not in objects.complete))
+    without_mask = scene.once("photos without masks", lambda: np.asarray(~(objects.ids >= 0).any(axis=(1, 2))))
+    unlisted = (rows < 0).any(axis=1) | without_mask[rows[:, 0]] | ((k < 0) & ("*" not in objects.complete))
     cases = {
         _AT_BORDER: ~alone,
         _NOT_LISTED: unlisted,
@@ -162,6 +162,7 @@ def _still(count: int) -> Measured:
 
 def _object_around(scene: Scene, frame: Frame, xy_px: Pixel) -> tuple[Int64[np.ndarray, "n"], Bool[np.ndarray, "n"]]:
     """The object at each pixel, and whether it alone is within `_BORDER_PX`."""
-    offsets = [[dx, dy] for dx in (-_BORDER_PX, 0, _BORDER_PX) for dy in (-_BORDER_PX, 0, _BORDER_PX)]
-    around = np.stack([objects_at(scene, frame, xy_px + np.array(offset)) for offset in offsets])
+    offsets = np.array([(dx, dy) for dx in (-_BORDER_PX, 0, _BORDER_PX) for dy in (-_BORDER_PX, 0, _BORDER_PX)])
+    around_px = (xy_px + offsets[:, None]).reshape(-1, 2)
+    around = objects_at(scene, np.tile(frame, len(offsets)), around_px).reshape(len(offsets), len(frame))
     return around[0], (around == around[0]).all(axis=0)
