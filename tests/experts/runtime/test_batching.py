@@ -43,7 +43,10 @@ def test_no_more_items_ahead_than_the_depth() -> None:
     made: list[int] = []
     with closing(ahead(counted(made), depth=2)) as items:
         assert next(items) == 0
-        time.sleep(0.3)
+        until_s = time.monotonic() + 20
+        while len(made) < 4 and time.monotonic() < until_s:
+            time.sleep(0.01)
+        time.sleep(0.1)
         assert len(made) == 4, "one returned, two in the queue, one being put"
 
 

@@ -72,9 +72,9 @@ def test_time_outs_are_wrong_and_counted_apart(tmp_path: Path) -> None:
     copy, out = write(tmp_path / "copy"), tmp_path / "out"
     items = prepare(copy, out / name / "items", BenchmarkOptions(benchmark=name))
     count = items.audit["questions"]
-    with serving(lambda number, request: Does(wait_s=0.6 * (number % 2))) as (url, _):
+    with serving(lambda number, request: Does(wait_s=1.5 * (number % 2))) as (url, _):
         run = evaluate(
-            copy, out, RequestOptions(model="m"), patient(url, timeout=0.3, concurrency=1),
+            copy, out, RequestOptions(model="m"), patient(url, timeout=0.6, concurrency=1),
             benchmark=BenchmarkOptions(benchmark=name),
         )  # fmt: skip
     result = read_json(run / "result.json")
