@@ -153,7 +153,7 @@ def correlation(
         square = cv2.remap(shown.astype(np.float32), x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
         square -= square.mean(axis=1, keepdims=True)
         squares.append(square / np.maximum(np.linalg.norm(square, axis=1, keepdims=True), 1e-9))
-    return np.sum(squares[0] * squares[1], axis=1, dtype=np.float64)
+    return np.asarray(np.sum(squares[0] * squares[1], axis=1, dtype=np.float64))
 
 
 def _flow(
