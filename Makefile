@@ -27,7 +27,7 @@ demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--uprigh
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
 	@echo "to call the command by its name: . $(BIN)/activate   (or, for every folder: pipx install .   or: uv tool install .)"
 
-test: $(VENV)/.installed  ## everything but style: five minutes on two cores
+test: $(VENV)/.installed  ## everything but style: ten minutes on two cores
 	$(BIN)/python -m pytest $(PARALLEL)
 
 check: $(VENV)/.check  ## style, types, floors, tests
@@ -58,7 +58,7 @@ accept-training: $(TRAINING)/.installed $(FACTORY)/.installed  ## trainers on ou
 	@[ -d "$(LLAVA)/llava" ] && [ -d "$(LLAVA_NEXT)/llava" ] || sed -n 's/^    //p' tests/accept_training/README.md
 	SPATIAL_ENGINE_LLAVA="$(if $(LLAVA),$(abspath $(LLAVA)))" SPATIAL_ENGINE_LLAVA_NEXT="$(if $(LLAVA_NEXT),$(abspath $(LLAVA_NEXT)))" SPATIAL_ENGINE_LLAMAFACTORY="$(abspath $(FACTORY))" $(TRAINING)/bin/python -m pytest -W default -rs -s tests/accept_training
 
-trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: an hour and a half on two cores, goes on where it was; QUICK=1: 5 minutes, no table
+trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: three hours on two cores, goes on where it was; QUICK=1: 5 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
 
 calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets and on rooms, and their table in docs/sigma_calibration.md: fifteen minutes
