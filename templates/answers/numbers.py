@@ -87,7 +87,7 @@ class Numbers(Answer):
             names=(name,),
             value=value,
             sigma=sigma,
-            tolerance=np.floor(share * value / step + 1e-6) * step,
+            tolerance=np.round(np.floor(share * value / step + 1e-6) * step, decimals),
             unit=unit,
             decimals=decimals,
             outlier_probability=outlier_probability,
