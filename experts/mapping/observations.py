@@ -39,8 +39,8 @@ class ObservationSettings:
     """Side of the squares around both pixels ..."""
     min_correlation: float = 0.8
     """... whose normalised cross-correlation is at least this: flow also settles on something smooth that hides the
-    point. In five rendered rooms 1 to 4 % of the right observations have less, and half of those on a person who walks
-    by."""
+    point. Less have 1 to 4 % of the right observations in five rendered rooms, and half of the wrong ones in the room
+    in which a person walks by."""
 
 
 @dataclass(frozen=True, kw_only=True)
