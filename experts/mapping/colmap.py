@@ -4,11 +4,11 @@ Footage from a static or purely rotating camera, or of a plane, is not reconstru
 two reconstructions from different initial focal lengths are returned (`camera_path`, `camera_path_check`); a label must
 hold on both. If the footage does not determine the focal length, both use one that was measured without a path, if
 there is one. If the keyframes contradict each other and the tracks show that something moves, the reconstruction is
-tried once more without the features on it.
+tried once more without the features on it; if too little of the footage could be joined, with more and weaker features.
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -52,8 +52,8 @@ from experts.stated_camera import contradiction
 
 _NAMES = ("camera_path", "sparse_points", "camera_path_check", "sparse_points_check")
 
-_NO_STRUCTURE = ("few points", "no reconstruction")
-"""Refusals that also occur with a purely rotating camera, where nothing can be triangulated."""
+_LITTLE_STRUCTURE = ("few keyframes registered", "few points", "focal length undecided", "no reconstruction")
+"""Refusals that occur with a camera that hardly translates, or if too few features are found."""
 
 _UNKNOWN_FOCAL = (
     "implausible distortion",
@@ -86,6 +86,10 @@ class ColmapSettings:
     motion: MotionSettings = field(default_factory=MotionSettings)
     moving_parts: MovingPartsSettings = field(default_factory=MovingPartsSettings)
     features: FeatureSettings = field(default_factory=FeatureSettings)
+    more_features: FeatureSettings = field(
+        default_factory=lambda: FeatureSettings(max_features=3000, min_contrast=0.005)
+    )
+    """Of a further try."""
     focal: FocalSettings = field(default_factory=FocalSettings)
     trust: TrustSettings = field(default_factory=TrustSettings)
     registration: RegistrationSettings = field(default_factory=RegistrationSettings)
@@ -115,7 +119,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "22"
+    version = "23"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -149,20 +153,33 @@ class ColmapExpert(WeightFreeExpert):
         keyframes = choose_keyframes(xy_px, float(np.hypot(*size)), clip.options.max_keyframes, s.keyframes)
         inputs = _Input(clip=clip, keyframes=keyframes, xy_px=xy_px, user=user, known=known, confirmed=confirmed)
         valid = area.valid if isinstance(area, ValidArea) else np.ones(size[::-1], dtype=bool)
-        found = self._mapped(inputs, valid)
+        found = self._mapped(inputs, valid, s.features)
         refused = found["camera_path"]
-        if not isinstance(refused, NoEstimate) or refused.reason not in _CONTRADICTING:
-            return found
-        moving = moving_parts(xy_px.astype(np.float64), keyframes, size, s.moving_parts)
-        again = found if moving is None else self._mapped(inputs, valid & ~moving)
-        path = again["camera_path"]
-        return again if isinstance(path, CameraPath) and path.motion == "general" else found
+        for again in self._further_tries(inputs, valid, refused) if isinstance(refused, NoEstimate) else ():
+            path = again["camera_path"]
+            if isinstance(path, CameraPath) and path.motion == "general":
+                return again
+        return found
 
-    def _mapped(self, inputs: _Input, valid: Bool[np.ndarray, "*k h w"]) -> Mapping[str, Signal | NoEstimate]:
+    def _further_tries(
+        self, inputs: _Input, valid: Bool[np.ndarray, "h w"], refused: NoEstimate
+    ) -> Iterator[Mapping[str, Signal | NoEstimate]]:
+        """Without what moves; with more features."""
+        s, xy_px = self.settings, inputs.xy_px.astype(np.float64)
+        if refused.reason in _CONTRADICTING:
+            moving = moving_parts(xy_px, inputs.keyframes, inputs.clip.working_size, s.moving_parts)
+            if moving is not None:
+                yield self._mapped(inputs, valid & ~moving, s.features)
+        if refused.reason in _LITTLE_STRUCTURE:
+            yield self._mapped(inputs, valid, s.more_features)
+
+    def _mapped(
+        self, inputs: _Input, valid: Bool[np.ndarray, "*k h w"], features: FeatureSettings
+    ) -> Mapping[str, Signal | NoEstimate]:
         """The signals from the features in the valid pixels, of all keyframes or of each."""
         s, clip, keyframes = self.settings, inputs.clip, inputs.keyframes
         with tempfile.TemporaryDirectory() as folder:
-            database = build_database(Path(folder), clip, clip.frames[keyframes], valid, s.features)
+            database = build_database(Path(folder), clip, clip.frames[keyframes], valid, features)
             pairs = pair_geometries(read_pairs(database), max(clip.working_size), s.motion)
             if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
                 return self._rotating(inputs, pairs)
@@ -177,7 +194,7 @@ class ColmapExpert(WeightFreeExpert):
         self, inputs: _Input, reconstructor: Reconstructor, candidates: Sequence[Attempt]
     ) -> Mapping[str, Signal | NoEstimate]:
         """The first attempt that gives two reconstructions. Another one is made only if the focal length was the
-        problem."""
+        problem. If there is little to reconstruct, and rotations explain the matches: those."""
         found: Mapping[str, Signal | NoEstimate] | NoEstimate = NoEstimate(reason="no reconstruction")
         for attempt in candidates:
             found = self._attempted(inputs, reconstructor, attempt)
@@ -185,7 +202,7 @@ class ColmapExpert(WeightFreeExpert):
                 break
         if not isinstance(found, NoEstimate):
             return found
-        rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _NO_STRUCTURE else {}
+        rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _LITTLE_STRUCTURE else {}
         return rotating if isinstance(rotating.get("camera_path"), CameraPath) else _all(found)
 
     def _attempted(

@@ -23,9 +23,7 @@ class FeatureSettings:
     """How keyframes are described and matched."""
 
     max_features: int = 1500
-    """SIFT points per keyframe, the strongest. Tried: 4000, of a contrast of 0.005 or more, where these give no path.
-    Four of nine such real clips then have one; but in a rendered room in which the camera only turns, the path follows
-    a person who walks by: 36 of 376 facts are wrong."""
+    """SIFT points per keyframe, the strongest."""
     min_contrast: float = 0.02
     """OpenCV's contrast threshold of SIFT; its default 0.04 finds too little in smooth rooms."""
     ratio: float = 0.8

@@ -1,16 +1,9 @@
-"""Moving parts of pictures from exact tracks, and the reconstruction without them."""
-
-from dataclasses import replace
+"""Moving parts of pictures from exact tracks."""
 
 import numpy as np
 import pytest
 
-from experts.mapping.colmap import ColmapExpert
 from experts.mapping.moving_parts import MovingPartsSettings, moving_parts
-from experts.provenance import Provenance
-from experts.signals import CameraPath, ImageTracks, NoEstimate
-from spatial_engine.rendering import as_clip, camera_paths, true_signals
-from spatial_engine.rendering.rooms import random_room
 from tests.experts.scenes import CAMERA, cloud, projected, translating
 
 FRAMES, SIZE = 12, (640, 480)
@@ -65,43 +58,3 @@ def test_what_overtakes_the_camera_is_covered_and_little_else() -> None:
 )
 def test_nothing_is_covered_where(xy: np.ndarray) -> None:
     assert parts(xy) is None
-
-
-SCENE = random_room(np.random.default_rng(0), frames=FRAMES, width_px=640, height_px=480, path=camera_paths.walk)
-CLIP = as_clip(SCENE)
-WALK = true_signals(SCENE, CLIP, [0])["camera_path"]
-assert isinstance(WALK, CameraPath)
-NO_PATH = NoEstimate(reason="few keyframes registered")
-
-
-def tried(monkeypatch: pytest.MonkeyPatch, *paths: CameraPath | NoEstimate) -> tuple[object, list[np.ndarray]]:
-    """The path that the expert returns if its tries find these, and the valid pixels of each try."""
-    valid: list[np.ndarray] = []
-
-    def mapped(_self: object, _inputs: object, pixels: np.ndarray) -> dict[str, CameraPath | NoEstimate]:
-        valid.append(pixels)
-        return {"camera_path": paths[len(valid) - 1]}
-
-    monkeypatch.setattr(ColmapExpert, "_mapped", mapped)
-    xy_px = tracks(mover_m=0.6).astype(np.float32)
-    image_tracks = ImageTracks(frames=CLIP.frames, xy_px=xy_px, provenance=Provenance(expert="test", version="1"))
-    return ColmapExpert()(CLIP, {"image_tracks": image_tracks})["camera_path"], valid
-
-
-def test_a_contradicted_reconstruction_is_tried_again_without_what_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    found, (first, second) = tried(monkeypatch, NO_PATH, WALK)
-    assert found is WALK
-    assert first.all() and 0.6 < second.mean() < 0.95
-
-
-@pytest.mark.parametrize("refused", ["focal length changes", "planar scene", "the footage contradicts --intrinsics"])
-def test_what_a_moving_object_does_not_cause_is_not_tried_again(monkeypatch: pytest.MonkeyPatch, refused: str) -> None:
-    found, tries = tried(monkeypatch, NoEstimate(reason=refused))
-    assert isinstance(found, NoEstimate) and found.reason == refused and len(tries) == 1
-
-
-def test_the_second_try_proves_neither_that_the_camera_turns_nor_another_reason(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for second in (replace(WALK, motion="rotation_only"), NoEstimate(reason="few points")):
-        assert tried(monkeypatch, NO_PATH, second)[0] is NO_PATH
