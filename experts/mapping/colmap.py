@@ -52,8 +52,11 @@ from experts.stated_camera import contradiction
 
 _NAMES = ("camera_path", "sparse_points", "camera_path_check", "sparse_points_check")
 
-_LITTLE_STRUCTURE = ("few keyframes registered", "few points", "focal length undecided", "no reconstruction")
-"""Refusals that occur with a camera that hardly translates, or if too few features are found."""
+_FEW_FEATURES = ("few keyframes registered", "few points", "focal length undecided", "no reconstruction")
+"""Refusals that occur if too few features are found."""
+
+_LITTLE_PARALLAX = (*_FEW_FEATURES, "the two reconstructions disagree")
+"""Refusals that occur with a camera that hardly translates."""
 
 _UNKNOWN_FOCAL = (
     "implausible distortion",
@@ -170,7 +173,7 @@ class ColmapExpert(WeightFreeExpert):
             moving = moving_parts(xy_px, inputs.keyframes, inputs.clip.working_size, s.moving_parts)
             if moving is not None:
                 yield self._mapped(inputs, valid & ~moving, s.features)
-        if refused.reason in _LITTLE_STRUCTURE:
+        if refused.reason in _FEW_FEATURES:
             yield self._mapped(inputs, valid, s.more_features)
 
     def _mapped(
@@ -194,7 +197,7 @@ class ColmapExpert(WeightFreeExpert):
         self, inputs: _Input, reconstructor: Reconstructor, candidates: Sequence[Attempt]
     ) -> Mapping[str, Signal | NoEstimate]:
         """The first attempt that gives two reconstructions. Another one is made only if the focal length was the
-        problem. If there is little to reconstruct, and rotations explain the matches: those."""
+        problem. If there may be little parallax, and rotations explain the matches: those."""
         found: Mapping[str, Signal | NoEstimate] | NoEstimate = NoEstimate(reason="no reconstruction")
         for attempt in candidates:
             found = self._attempted(inputs, reconstructor, attempt)
@@ -202,7 +205,7 @@ class ColmapExpert(WeightFreeExpert):
                 break
         if not isinstance(found, NoEstimate):
             return found
-        rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _LITTLE_STRUCTURE else {}
+        rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _LITTLE_PARALLAX else {}
         return rotating if isinstance(rotating.get("camera_path"), CameraPath) else _all(found)
 
     def _attempted(

@@ -54,6 +54,7 @@ MASKED, MORE = "without what moves", "all, more features"
         ("few keyframes registered", 0.6, [MASKED, MORE]),
         ("few keyframes registered", 0.0, [MORE]),
         ("focal length undecided", 0.6, [MORE]),
+        ("the two reconstructions disagree", 0.0, []),
         ("matches contradict the reconstruction", 0.6, [MASKED]),
         ("matches contradict the reconstruction", 0.0, []),
         ("focal length changes", 0.6, []),
