@@ -206,7 +206,11 @@ class ColmapExpert(WeightFreeExpert):
         if not isinstance(found, NoEstimate):
             return found
         rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _LITTLE_PARALLAX else {}
-        return rotating if isinstance(rotating.get("camera_path"), CameraPath) else _all(found)
+        if not isinstance(rotating.get("camera_path"), CameraPath):
+            return _all(found)
+        if found.reason == "focal length undecided":  # both explain the matches
+            return _all(NoEstimate(reason="rotation and translation cannot be distinguished", detail=found.reason))
+        return rotating
 
     def _attempted(
         self, inputs: _Input, reconstructor: Reconstructor, attempt: Attempt

@@ -81,22 +81,30 @@ def test_a_further_try_proves_neither_that_the_camera_turns_nor_another_reason(m
         assert tried(monkeypatch, 0.6, few, second, third)[0] is few
 
 
-@pytest.mark.parametrize(("path", "reconstructed"), [(camera_paths.walk, 2), (camera_paths.pure_rotation, 1)])
+@pytest.mark.parametrize(
+    ("path", "reason", "reconstructed", "outcome"),
+    [
+        (camera_paths.walk, "few keyframes registered", 2, "few keyframes registered"),
+        (camera_paths.pure_rotation, "few keyframes registered", 1, "rotation_only"),
+        (camera_paths.pure_rotation, "focal length undecided", 2, "rotation and translation cannot be distinguished"),
+    ],
+)
 def test_where_rotations_explain_the_matches_nothing_is_tried_again(
-    monkeypatch: pytest.MonkeyPatch, path: object, reconstructed: int
+    monkeypatch: pytest.MonkeyPatch, path: object, reason: str, reconstructed: int, outcome: str
 ) -> None:
     """Such footage does not tell a camera that turns before something that moves from one that moves: a reconstruction
-    from more features may follow what moves."""
+    from more features may follow what moves. An undecided focal length is tried with its extremes."""
     times = 0
 
     class Refusing(colmap.Reconstructor):
         def two_reconstructions(self, attempt: object) -> NoEstimate:
             nonlocal times
             times += 1
-            return refused("few keyframes registered")
+            return refused(reason)
 
     monkeypatch.setattr(colmap, "Reconstructor", Refusing)
     monkeypatch.setattr(colmap, "shows_parallax", lambda *_: True)
     clip = as_clip(random_room(np.random.default_rng(0), frames=8, path=path))  # type: ignore[arg-type]
     found = ColmapExpert()(clip, KltExpert()(clip, {}))["camera_path"]
-    assert isinstance(found, CameraPath if reconstructed == 1 else NoEstimate) and times == reconstructed
+    assert times == reconstructed
+    assert (found.motion if isinstance(found, CameraPath) else getattr(found, "reason", None)) == outcome
