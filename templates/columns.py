@@ -74,8 +74,11 @@ class Columns:
 
     def take(self: AnyColumns, rows: np.ndarray | slice) -> AnyColumns:
         """The rows at the given indices, or where a mask is true."""
-        names = [name for name in column_types(type(self)) if getattr(self, name) is not None]
-        return replace(self, **{name: _taken(getattr(self, name), rows) for name in names})
+        taken = object.__new__(type(self))  # the table was checked: its rows need not be
+        columns, held = column_types(type(self)), vars(self)
+        names = self.__dataclass_fields__
+        taken.__dict__.update({n: _taken(held[n], rows) if n in columns else held[n] for n in names})
+        return taken
 
     @classmethod
     def concatenated(cls: type[AnyColumns], tables: Sequence[AnyColumns]) -> AnyColumns:
@@ -106,6 +109,8 @@ _KINDS = {"int": "iu", "float": "fiu", "bool": "b", "text": "U"}
 
 
 def _taken(column: Any, rows: np.ndarray | slice) -> Any:
+    if column is None:
+        return None
     return column.take(rows) if isinstance(column, Columns) else column[rows]
 
 

@@ -47,19 +47,20 @@ class Measured(Columns):
         return cls(why=np.full(count, reason), value=nan, sigma=nan, label=unnamed, margin=np.full(count, np.nan))
 
     @classmethod
-    def either(cls, which: Bool[np.ndarray, "n"], one: "Measured", other: "Measured") -> "Measured":
-        """The rows of `one` where `which` is true, else those of `other`; both have one component and a label."""
-        names = {*one.evidence, *other.evidence}
-        nan = np.full(len(which), np.nan)
+    def interleaved(cls, first: Bool[np.ndarray, "n"], one: "Measured", other: "Measured") -> "Measured":
+        """The rows of `one` where `first` is true, those of `other` elsewhere; both have one component and a label."""
+        names = sorted({*one.evidence, *other.evidence})
+        evidence = [{name: part.evidence.get(name, np.full(len(part), np.nan)) for name in names} for part in (one, other)]
+        at = np.where(first, first.cumsum(), len(one) + (~first).cumsum()) - 1
         assert one.label is not None and other.label is not None and one.margin is not None and other.margin is not None
         return cls(
-            why=np.where(which, one.why, other.why),
-            value=np.where(which[:, None], one.value, other.value),
-            sigma=np.where(which[:, None], one.sigma, other.sigma),
-            label=np.where(which, one.label, other.label),
-            margin=np.where(which, one.margin, other.margin),
-            outlier_probability=np.where(which, one.outliers, other.outliers),
-            evidence={n: np.where(which, one.evidence.get(n, nan), other.evidence.get(n, nan)) for n in sorted(names)},
+            why=np.concatenate([one.why, other.why])[at],
+            value=np.concatenate([one.value, other.value])[at],
+            sigma=np.concatenate([one.sigma, other.sigma])[at],
+            label=np.concatenate([one.label, other.label])[at],
+            margin=np.concatenate([one.margin, other.margin])[at],
+            outlier_probability=np.concatenate([one.outliers, other.outliers])[at],
+            evidence={name: np.concatenate([part[name] for part in evidence])[at] for name in names},
         )
 
     def take(self, rows: np.ndarray | slice) -> "Measured":
@@ -67,7 +68,9 @@ class Measured(Columns):
         evidence, traps = (
             {name: column[rows] for name, column in part.items()} for part in (self.evidence, self.traps)
         )
-        return replace(super().take(rows), evidence=evidence, traps=traps)
+        taken = super().take(rows)
+        vars(taken).update(evidence=evidence, traps=traps)
+        return taken
 
     def refused(self, why: Texts) -> "Measured":
         """The measurements; rows with a reason in `why` take it."""

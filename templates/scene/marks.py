@@ -1,6 +1,7 @@
 """The pixels on which a mark may be drawn."""
 
 from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -80,8 +81,15 @@ def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
 
 def grid_px(clip: Clip, cells: int) -> Float64[np.ndarray, "k 2"]:
     """The centres of equal cells of the frame, `cells` per side."""
-    x, y = ((np.arange(cells) + 0.5) / cells * side for side in (clip.width_px, clip.height_px))
-    return np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    return _grid_px(clip.width_px, clip.height_px, cells)
+
+
+@cache
+def _grid_px(width_px: int, height_px: int, cells: int) -> Float64[np.ndarray, "k 2"]:
+    x, y = ((np.arange(cells) + 0.5) / cells * side for side in (width_px, height_px))
+    grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    grid.flags.writeable = False
+    return grid
 
 
 def candidate_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:

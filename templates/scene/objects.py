@@ -67,6 +67,11 @@ def objects_in_photos(scene: Scene) -> ObjectsInPhotos:
     return scene.once("objects in photos", lambda: _in_photos(scene))
 
 
+def masks_in_photos(scene: Scene) -> Bool[np.ndarray, "f k"]:
+    """Of which objects each photo with objects has a mask; computed once per scene."""
+    return scene.once("masks in photos", lambda: _with_masks(scene.objects))
+
+
 def seen_objects(scene: Scene) -> SeenObjects:
     """All objects in all photos with objects; computed once per scene."""
     return scene.once("seen objects", lambda: _seen(scene))
@@ -115,7 +120,7 @@ def _in_photos(scene: Scene) -> ObjectsInPhotos:
         return ObjectsInPhotos.concatenated([])
     shown = [
         np.flatnonzero(with_mask) if with_mask.any() else _without_masks(scene, objects, row)[0]
-        for row, with_mask in enumerate(_with_masks(objects))
+        for row, with_mask in enumerate(masks_in_photos(scene))
     ]
     frame = np.repeat(objects.frames, [len(each) for each in shown])
     return _named(objects, frame, np.concatenate([np.empty(0, dtype=np.int64), *shown]))
@@ -135,8 +140,9 @@ def _named(objects: Objects, frame: Int64[np.ndarray, "n"], number: Int64[np.nda
     )
 
 
-def _with_masks(objects: Objects) -> Bool[np.ndarray, "f k"]:
-    """Of which objects each photo has a mask."""
+def _with_masks(objects: Objects | None) -> Bool[np.ndarray, "f k"]:
+    if objects is None:
+        return np.zeros((0, 0), dtype=bool)
     found = np.zeros((len(objects.frames), len(objects.labels) + 1), dtype=bool)  # the last one: of none, -1
     for row, ids in enumerate(objects.ids.reshape(len(found), -1)):
         found[row, ids[:1]] = True

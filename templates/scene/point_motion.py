@@ -10,6 +10,7 @@ from experts.signals import PointTracks
 from templates.measured import Measured, first_reason
 from templates.scene.correspondence import objects_at
 from templates.scene.marks import Frame, Pixel
+from templates.scene.objects import masks_in_photos
 from templates.scene.scene import Scene, find_rows
 from templates.scene.surface import MAX_DISTANCE_PX
 
@@ -33,11 +34,12 @@ def point_motion(
 ) -> Measured:
     """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row): by the poses of objects where a
     dataset has them, else by tracks. Measures the residual in px at 640 px width, or the moved share of the range."""
-    by_tracks = _by_tracks(scene, frame, xy_px, frames, inside_px)
     if scene.exact_objects is None:
-        return by_tracks
+        return _by_tracks(scene, frame, xy_px, frames, inside_px)
     by_pose = _by_pose(scene, frame, xy_px, frames)
-    return Measured.either(by_pose.why == _NOT_LISTED, by_tracks, by_pose)
+    unlisted = by_pose.why == _NOT_LISTED
+    by_tracks = _by_tracks(scene, frame[unlisted], xy_px[unlisted], frames[unlisted], inside_px)
+    return Measured.interleaved(unlisted, by_tracks, by_pose.take(~unlisted))
 
 
 def _by_tracks(
@@ -131,8 +133,8 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
     moved = np.maximum(np.linalg.norm(poses[..., :3, 3] - poses[:, :1, :3, 3], axis=2).max(axis=1), turned)
     with np.errstate(invalid="ignore"):
         share = np.where(k >= 0, moved, 0.0) / scene.surface(frame, xy_px).range
-    without_mask = scene.once("photos without masks", lambda: np.asarray(~(objects.ids >= 0).any(axis=(1, 2))))
-    unlisted = (rows < 0).any(axis=1) | without_mask[rows[:, 0]] | ((k < 0) & ("*" not in objects.complete))
+    with_mask = masks_in_photos(scene).any(axis=1)
+    unlisted = (rows < 0).any(axis=1) | ~with_mask[rows[:, 0]] | ((k < 0) & ("*" not in objects.complete))
     cases = {
         _AT_BORDER: ~alone,
         _NOT_LISTED: unlisted,

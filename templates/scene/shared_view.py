@@ -1,6 +1,5 @@
 """The part of the scene that two photos both show."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -72,10 +71,10 @@ def _distances(
 ) -> Float64[np.ndarray, "f"]:
     if scene.path is None or scene.path.motion != "general":
         return np.full(len(frames), np.nan)
-    few = np.isfinite(seen[..., 0]).sum(axis=1) < _MIN_POINTS
-    with np.errstate(invalid="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # photos without points
-        return np.where(few, np.nan, np.nanmedian(np.linalg.norm(seen, axis=2), axis=1))
+    distance = np.sort(np.linalg.norm(seen, axis=2), axis=1)  # NaN last
+    count = np.isfinite(distance).sum(axis=1)
+    low, high = (distance[np.arange(len(frames)), np.maximum(count - k, 0) // 2] for k in (1, 0))
+    return np.where(count < _MIN_POINTS, np.nan, (low + high) / 2)
 
 
 def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
@@ -94,11 +93,11 @@ def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     shown[far, : _GRID**2] = camera.rays(grid_px(scene.clip, _GRID))
     count = np.isfinite(shown[..., 0]).sum(axis=1)
     from_camera = np.where(far[:, None], 0.0, positions)[:, None]
-    world = (shown @ rotations.swapaxes(1, 2) + from_camera).reshape(-1, 3).T.copy()  # rows are long: much faster
-    of_far = np.repeat(far, shown.shape[1])
+    world = (shown @ rotations.swapaxes(1, 2) + from_camera).reshape(-1, 3).T
+    homogeneous = np.vstack([world, np.repeat(~far, shown.shape[1])])  # rows are long: much faster
     share = np.zeros_like(nothing)
     for column, (rotation, position) in enumerate(zip(rotations, positions, strict=True)):
-        xyz_cam = (rotation.T @ (world - np.where(of_far, 0.0, position[:, None]))).T
+        xyz_cam = (rotation.T @ np.column_stack([np.eye(3), -position]) @ homogeneous).T
         share[:, column] = camera.contains(camera.project(xyz_cam)).reshape(len(frames), -1).sum(axis=1)
     return SharedViews(share=share / count[:, None], distance=distance, travel=travel)
 

@@ -203,7 +203,8 @@ def dense_surface(
     offsets = np.arange(-window_px, window_px + 1)[:, None]
     columns, lines = (np.clip(at[:, k] + offsets, 0, most - 1) for k, most in ((0, width), (1, height)))
     at_row, at_column = lines[window_px], columns[window_px]
-    window = depth.z.reshape(-1)[((row * height + lines) * width)[:, None] + columns]  # lines, columns, pixels
+    places = ((row * height + lines) * width)[:, None] + columns  # lines, columns, pixels
+    window = depth.z.reshape(-1).take(places, mode="wrap")  # where `row` is -1, any; much faster than by index
     centre = window[window_px, window_px].astype(float)
     rays = camera.rays(xy_px)
     half_range = (window.max(axis=(0, 1)).astype(float) - window.min(axis=(0, 1))) / 2
