@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
@@ -169,6 +170,21 @@ class Asked:
         rounded = {name: column.round(4) for name, column in self.difficulty.items()}
         return tuple(_known(part, len(self)) for part in (self.traps, rounded, self.evidence))
 
+    @cached_property
+    def _offered(self) -> "list[_Offered] | None":
+        """The options of each question; None where there are none."""
+        offer = self.offer
+        if offer is None or offer.options is None or offer.right is None:
+            return None
+        mistakes = np.full(offer.options.shape[:2], "") if offer.mistakes is None else offer.mistakes
+        ndim = np.full(len(self), offer.options.ndim)
+        columns = (offer.options, ndim, offer.right, self.offers_undetermined(), mistakes)
+        return [*map(_Offered._make, zip(*(column.tolist() for column in columns), strict=True))]
+
+    @cached_property
+    def _ids_and_p_right(self) -> list[tuple[str, float]]:
+        return [(id, round(p, 4)) for id, p in zip(self.fact_ids.tolist(), self.p_right.tolist(), strict=True)]
+
     def _offer(self, k: int) -> Offer | None:
         return None if self.offer is None else self.offer.one(k)
 
@@ -187,19 +203,21 @@ class Asked:
         """One question in words. `choose` picks the wording, by default the first."""
         fact, answer, offer = self.rows[k], self.answers.row(k), self._offer(k)
         phrasing, name, wording = self._phrased(k, answer, offer)
-        if lacking := sorted({*wording.placeholders} - phrasing.values.keys()):
-            raise ValueError(f"Phrasing.values lacks {lacking[0]}, a placeholder of [{name}]")
+        if lacking := [each for each in wording.placeholders if each not in phrasing.values]:
+            raise ValueError(f"Phrasing.values lacks {min(lacking)}, a placeholder of [{name}]")
         key = f"{self.template.name}/{name}"
         prompt = wording.prompts[0 if choose is None else choose(key, len(wording.prompts))]
         traps, measures, evidence = (rows[k] for rows in self._details)
-        options, media, right = _options(self.format, phrasing, offer, wording, traps)
+        offered = None if self._offered is None else self._offered[k]
+        options, media, right = _options(self.format, phrasing, offered, wording, traps)
+        fact_id, p_right = self._ids_and_p_right[k]
         return Draft(
-            clip_id=self.clip_id or str(self.fact_ids[k]),
+            clip_id=self.clip_id or fact_id,
             template=self.template.name,
             ability=self.template.ability,
             format=self.format,
             fact=fact,
-            fact_id=str(self.fact_ids[k]),
+            fact_id=fact_id,
             answer=answer,
             instructions=wording.instructions,
             prompt=prompt.format(**phrasing.values),
@@ -210,20 +228,31 @@ class Asked:
             },
             written=right if phrasing.answer is None else phrasing.answer,
             evidence=evidence
-            | {"p_right": round(float(self.p_right[k]), 4)}
+            | {"p_right": p_right}
             | ({"difficulty": measures} if measures else {}),
             origin=self.origin,
             seed=self.seed,
         )
 
 
+class _Offered(NamedTuple):
+    """What a row of `Offer` says, as plain values."""
+
+    values: list[Json]
+    ndim: int
+    """Of all options."""
+    right: int
+    undetermined: bool
+    mistakes: list[str]
+
+
 def _options(
-    format: FormatName, phrasing: Phrasing, offer: Offer | None, wording: Wording, traps: Mapping[str, Json]
+    format: FormatName, phrasing: Phrasing, offered: _Offered | None, wording: Wording, traps: Mapping[str, Json]
 ) -> tuple[tuple[Option, ...], tuple[Medium, ...], Json]:
     """The options, the media, and the right answer as far as the offer decides it."""
-    if offer is None or offer.options is None or offer.right is None:
+    if offered is None:
         return (), phrasing.media, None
-    values, right = offer.values(0), int(offer.right[0])
+    values, ndim, right, undetermined, mistakes = offered
     if format == "yes_no":
         return (), (*phrasing.media, *map(_drawing, values)), ("yes", "no")[right]
     shown: list[str | Medium]
@@ -231,24 +260,24 @@ def _options(
         if len(phrasing.options) != len(values):
             raise ValueError(f"Phrasing.options holds {len(phrasing.options)}; the offer has {len(values)}")
         shown = [*phrasing.options]
-    elif offer.options.ndim == 4:
+    elif ndim == 4:
         shown, values = [*map(_drawing, values)], [None] * len(values)
-    elif offer.options.ndim == 3:
+    elif ndim == 3:
         shown = [wording.option(str(number)) for number in range(1, 1 + len(values))]
     else:
         shown = [wording.option(str(value)) for value in values]
-    if offer.undetermined is not None and offer.undetermined[0]:
+    if undetermined:
         shown, values = [*shown, wording.option(UNDETERMINED)], [*values, UNDETERMINED]
     options = [
-        Option(shown=each, value=value, mistake="" if number == right else _mistake(number, value, offer, traps))
+        Option(shown=each, value=value, mistake="" if number == right else _mistake(number, value, mistakes, traps))
         for number, (each, value) in enumerate(zip(shown, values, strict=True))
     ]
     return tuple(options), phrasing.media, right
 
 
-def _mistake(number: int, value: Json, offer: Offer, traps: Mapping[str, Json]) -> str:
+def _mistake(number: int, value: Json, mistakes: list[str], traps: Mapping[str, Json]) -> str:
     """Which mistake leads to an option; "" for none."""
-    made = "" if offer.mistakes is None or value == UNDETERMINED else str(offer.mistakes[0, number])
+    made = "" if value == UNDETERMINED else mistakes[number]
     return made or next((mistake for mistake, led_to in traps.items() if led_to == value), "")
 
 

@@ -93,11 +93,11 @@ def _shared_views(scene: Scene, frames: Int64[np.ndarray, "f"]) -> SharedViews:
     shown[far, : _GRID**2] = camera.rays(grid_px(scene.clip, _GRID))
     count = np.isfinite(shown[..., 0]).sum(axis=1)
     from_camera = np.where(far[:, None], 0.0, positions)[:, None]
-    world = (shown @ rotations.swapaxes(1, 2) + from_camera).reshape(-1, 3).T
-    homogeneous = np.vstack([world, np.repeat(~far, shown.shape[1])])  # rows are long: much faster
+    world = (shown @ rotations.swapaxes(1, 2) + from_camera).reshape(-1, 3).T.copy()  # rows are long: much faster
+    of_far = np.repeat(far, shown.shape[1])
     share = np.zeros_like(nothing)
     for column, (rotation, position) in enumerate(zip(rotations, positions, strict=True)):
-        xyz_cam = (rotation.T @ np.column_stack([np.eye(3), -position]) @ homogeneous).T
+        xyz_cam = (rotation.T @ (world - np.where(of_far, 0.0, position[:, None]))).T
         share[:, column] = camera.contains(camera.project(xyz_cam)).reshape(len(frames), -1).sum(axis=1)
     return SharedViews(share=share / count[:, None], distance=distance, travel=travel)
 
