@@ -227,9 +227,7 @@ class Asked:
                 mistake: _written(self.format, value) for mistake, value in traps.items() if _fits(self.format, value)
             },
             written=right if phrasing.answer is None else phrasing.answer,
-            evidence=evidence
-            | {"p_right": p_right}
-            | ({"difficulty": measures} if measures else {}),
+            evidence=evidence | {"p_right": p_right} | ({"difficulty": measures} if measures else {}),
             origin=self.origin,
             seed=self.seed,
         )

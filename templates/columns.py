@@ -1,7 +1,7 @@
 """Tables as frozen dataclasses of arrays: one array per column, one row per item."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_type_hints

@@ -50,7 +50,7 @@ class Measured(Columns):
     def interleaved(cls, first: Bool[np.ndarray, "n"], one: "Measured", other: "Measured") -> "Measured":
         """The rows of `one` where `first` is true, those of `other` elsewhere; both have one component and a label."""
         names = sorted({*one.evidence, *other.evidence})
-        evidence = [{name: part.evidence.get(name, np.full(len(part), np.nan)) for name in names} for part in (one, other)]
+        nan = [np.full(len(part), np.nan) for part in (one, other)]
         at = np.where(first, first.cumsum(), len(one) + (~first).cumsum()) - 1
         assert one.label is not None and other.label is not None and one.margin is not None and other.margin is not None
         return cls(
@@ -60,7 +60,10 @@ class Measured(Columns):
             label=np.concatenate([one.label, other.label])[at],
             margin=np.concatenate([one.margin, other.margin])[at],
             outlier_probability=np.concatenate([one.outliers, other.outliers])[at],
-            evidence={name: np.concatenate([part[name] for part in evidence])[at] for name in names},
+            evidence={
+                name: np.concatenate([one.evidence.get(name, nan[0]), other.evidence.get(name, nan[1])])[at]
+                for name in names
+            },
         )
 
     def take(self, rows: np.ndarray | slice) -> "Measured":

@@ -133,8 +133,8 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
     moved = np.maximum(np.linalg.norm(poses[..., :3, 3] - poses[:, :1, :3, 3], axis=2).max(axis=1), turned)
     with np.errstate(invalid="ignore"):
         share = np.where(k >= 0, moved, 0.0) / scene.surface(frame, xy_px).range
-    with_mask = masks_in_photos(scene).any(axis=1)
-    unlisted = (rows < 0).any(axis=1) | ~with_mask[rows[:, 0]] | ((k < 0) & ("*" not in objects.complete))
+    with_mask = masks_in_photos(scene)[rows[:, 0]].any(axis=1)
+    unlisted = (rows < 0).any(axis=1) | ~with_mask | ((k < 0) & ("*" not in objects.complete))
     cases = {
         _AT_BORDER: ~alone,
         _NOT_LISTED: unlisted,
