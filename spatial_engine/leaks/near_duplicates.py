@@ -112,9 +112,14 @@ def _batches(pairs: Iterable[np.ndarray]) -> Iterator[Int64[np.ndarray, "m 2"]]:
 
 def _of_equal_frames(table: QuestionTable) -> Iterator[Int64[np.ndarray, "m 2"]]:
     """Pairs of questions that show the same frames, with marks of equal texts."""
-    for rows in grouped(np.arange(len(table)), table.shown, table.frames):
-        for k in range(len(rows) - 1):
-            yield np.stack([np.full(len(rows) - k - 1, rows[k]), rows[k + 1 :]], axis=1)
+    rows = np.lexsort((table.frames, table.shown))
+    differ = np.any([np.diff(column[rows]) != 0 for column in (table.shown, table.frames)], axis=0)
+    ends = np.append(np.flatnonzero(differ) + 1, len(rows))
+    end = np.repeat(ends, np.diff(ends, prepend=0))  # of the group that each row is in
+    first, away = np.arange(len(rows)), 1
+    while len(first := first[first + away < end[first]]):
+        yield np.stack([rows[first], rows[first + away]], axis=1)
+        away += 1
 
 
 def _of_alike_photos(table: QuestionTable, same: SamePicture) -> Iterator[Int64[np.ndarray, "m 2"]]:
