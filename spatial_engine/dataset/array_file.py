@@ -8,6 +8,7 @@ the bytes of all arrays, one after the other
 import json
 from collections.abc import Mapping
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ def read_arrays(path: Path) -> Any:
 
 
 def _array(content: memoryview, kind: str, shape: list[int], start: int) -> np.ndarray:
-    count = int(np.prod(shape))
+    count = prod(shape)
     if not count or not np.dtype(kind).itemsize:
         return np.zeros(shape, dtype=kind)
     return np.frombuffer(content, dtype=kind, count=count, offset=start).reshape(shape)

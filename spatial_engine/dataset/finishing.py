@@ -20,7 +20,7 @@ from spatial_engine.dataset.lines import write_part
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.errors import SpatialEngineError, disk_error
 from spatial_engine.leaks.question_table import QuestionTable
-from templates.asked import Asked, Draft
+from templates.asked import Asked
 from templates.columns import Json
 from templates.media import Medium
 from templates.question import Question
@@ -93,8 +93,8 @@ class FinishClip:
         except CLIP_TROUBLE:
             return Finished()
         name = PUZZLES if clip is None else clip.name
-        tables = self.drafts.tables(selection.clip_id, self.keys[selection.clip_id])
         with collector_paused():
+            tables = self.drafts.tables(selection.clip_id, self.keys[selection.clip_id])
             questions, shown, faults = in_words(selection, tables, clip, self.state_tolerance)
         if faults:
             return Finished(name=name, faults=tuple(faults))
@@ -105,7 +105,8 @@ class FinishClip:
             if clip is None or disk_error(error):
                 raise
             return Finished(name=name)
-        part.write(questions)
+        with collector_paused():
+            part.write(questions)
         return Finished(name=name, part=part)
 
     def draw(self, clip: Clip | None, shown: Iterable[Medium]) -> None:
@@ -123,7 +124,6 @@ def in_words(
 ) -> tuple[list[Question], list[Medium], list[Fault]]:
     """The questions and all that they show; those whose template fails, with the reason. `clip`: None for puzzles."""
     questions: list[Question] = []
-    shown: list[Medium] = []
     faults = []
     entries: dict[Medium, dict[str, Json]] = {}
     for table, row, order, prompt in selection.rows():
@@ -131,14 +131,9 @@ def in_words(
             draft = tables[table].draft(row, lambda _, count, prompt=prompt: prompt % count)  # type: ignore[misc]
             draft = draft.with_tolerance() if state_tolerance else draft
             questions.append(question_of(draft, order, clip, entries))
-            shown += _media(draft)
         except Exception as error:  # a plug-in may raise anything
             faults.append(Fault(table, row, template_error(tables[table].template, error)))
-    return questions, shown, faults
-
-
-def _media(draft: Draft) -> list[Medium]:
-    return [*draft.media, *(option.shown for option in draft.options if not isinstance(option.shown, str))]
+    return questions, [*entries], faults
 
 
 @contextmanager

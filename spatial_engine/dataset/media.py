@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -41,7 +40,7 @@ def medium_id(clip_id: str, medium: Medium) -> str:
             content = ["drawing", _paths(medium), [_content(point) for point in medium.points]]
             content += [added] if (added := _added(medium)) else []
         case Sheet():
-            content = ["sheet", _plain(asdict(medium))]
+            content = ["sheet", medium]
         case MatchedPhotos():
             content = ["matches", clip_id, list(medium.frames), medium.lines_px]
         case DepthMap():
@@ -50,7 +49,8 @@ def medium_id(clip_id: str, medium: Medium) -> str:
     return sha256(_dumps(content).encode()).hexdigest()[:16]
 
 
-_dumps = json.JSONEncoder(separators=(",", ":")).encode
+_dumps = json.JSONEncoder(check_circular=False, separators=(",", ":"), default=vars).encode
+"""What is no plain value is a dataclass."""
 
 
 def _content(mark: PhotoMark) -> list[Json]:
@@ -71,7 +71,7 @@ def record(clip: Clip | None, medium: Medium) -> dict[str, Json]:
         shown = {"polylines": _paths(medium), "points": points, **_added(medium)}
         return {"id": id, "kind": "drawing", **file, **shown, "size_px": [drawing.SIDE_PX, drawing.SIDE_PX]}
     if isinstance(medium, Sheet):
-        shapes = _plain(asdict(medium))
+        shapes = _plain(vars(medium))
         return {"id": id, "kind": "sheet", **file, **shapes, "size_px": list(drawing.sheet_size(medium))}
     clip = _shown(clip)
     frame_size = (clip.width_px, clip.height_px)
@@ -136,14 +136,13 @@ def _paths(medium: Drawing) -> list[Json]:
 
 def _added(medium: Drawing) -> dict[str, Json]:
     """What a map shows beside paths and points."""
-    names = [name for name in ("polygons", "lines", "grid", "scale_bar") if getattr(medium, name)]
-    parts = asdict(medium) if names else {}
-    return _plain({name: parts[name] for name in names})
+    parts = {name: getattr(medium, name) for name in ("polygons", "lines", "grid", "scale_bar")}
+    return _plain({name: part for name, part in parts.items() if part})
 
 
 def _plain(value: Json) -> Json:
-    """The value as JSON gives it back: lists for tuples."""
-    return json.loads(json.dumps(value))
+    """The value as JSON gives it back: lists for tuples, objects for dataclasses."""
+    return json.loads(_dumps(value))
 
 
 def _lists(points: Iterable[Sequence[float]]) -> list[Json]:

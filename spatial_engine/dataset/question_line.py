@@ -82,7 +82,7 @@ def dumped(record: Mapping[str, Json]) -> str:
         return _dumps(plain(record))
 
 
-_dumps = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_dumps = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def from_line(line: str) -> Question:

@@ -31,6 +31,8 @@ LONGEST, SHORTEST = 2, 1
 """Kinds of options by their lengths; 0: neither."""
 FORWARDS, BACKWARDS, MIXED = 1, 2, 3
 """Orders of time in which photos are shown; 0: there are not two."""
+Mark = tuple[Json, Sequence[Sequence[float]]]
+"""Text and points of a mark."""
 _AT_ONCE = 256
 """Tables that are joined at once."""
 
@@ -110,6 +112,8 @@ class QuestionTable:
         words = [question.right_words for question in asked]
         levels = [chance(question) for question in asked]
         photos = [_photos(question) for question in asked]
+        files = [[medium for medium in own if medium.get("path")] for own in photos]
+        marks = [[_marks(medium) for medium in own] for own in files]
         return cls(
             id=_bytes(question.id for question in asked),
             fact=_bytes(question.fact_id for question in asked),
@@ -135,12 +139,12 @@ class QuestionTable:
             possible=Ragged.of([[*map(_hash, _possible(question))] for question in asked], "u8"),
             lengths=Ragged.of([_lengths(question) for question in asked], "i1"),
             photos=Ragged.of([[_encoded(str(m.get("id"))) for m in own] for own in photos], "S"),
-            files=Ragged.of([[_encoded(str(m["path"])) for m in _files(own)] for own in photos], "S"),
-            stills=Ragged.of([[m.get("kind") == "frames" for m in _files(own)] for own in photos], "?"),
-            shown=np.array([_shown(q, _files(own)) for q, own in zip(asked, photos, strict=True)], dtype=np.uint64),
-            frames=np.array([_frames(q, _files(own)) for q, own in zip(asked, photos, strict=True)], dtype=np.uint64),
-            marks=Ragged.of([[xy for m in _files(own) for xy in _points(m)] for own in photos], "f8", (2,)),
-            answer=np.array([_hash(_in_order(q.answer)) for q in asked], dtype=np.uint64),
+            files=Ragged.of([[_encoded(str(m["path"])) for m in own] for own in files], "S"),
+            stills=Ragged.of([[m.get("kind") == "frames" for m in own] for own in files], "?"),
+            shown=np.array([*map(_shown, asked, marks)], dtype=np.uint64),
+            frames=np.array([*map(_frames, asked, files)], dtype=np.uint64),
+            marks=Ragged.of([*map(_points, files, marks)], "f8", (2,)),
+            answer=np.array([_hash(_dumps(question.answer)) for question in asked], dtype=np.uint64),
             stacks=_stacks(asked, [w is None or not level for w, level in zip(words, levels, strict=True)]),
             read=read or (lambda rows: [asked[row] for row in rows]),
         )
@@ -213,16 +217,15 @@ def written(question: Question) -> Answer | None:
 
 
 def _stacks(asked: Sequence[Question], wanted: Sequence[bool]) -> tuple[Stack, ...]:
-    found: dict[str, list[tuple[int, Answer]]] = {}
+    found: dict[tuple[Json, ...], list[tuple[int, Answer]]] = {}
     for n, question in enumerate(asked):
         answer = written(question) if wanted[n] else None
         if answer is not None and answer.numbers is not None:
             period = str(question.scorer_params.get("period"))
-            names = getattr(answer, "names", ())
-            key = json.dumps([question.template, question.format, answer.name, [*names], period])
+            key = (question.template, question.format, answer.name, getattr(answer, "names", ()), period)
             found.setdefault(key, []).append((n, answer))
     return tuple(
-        Stack(key=key, rows=np.array([n for n, _ in own]), answers=stacked([answer for _, answer in own]))
+        Stack(key=_dumps(key), rows=np.array([n for n, _ in own]), answers=stacked([answer for _, answer in own]))
         for key, own in found.items()
     )
 
@@ -240,7 +243,7 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-_in_order = json.JSONEncoder(sort_keys=True).encode
+_dumps = json.JSONEncoder(check_circular=False, sort_keys=True).encode
 
 
 def _hash(text: str) -> int:
@@ -252,7 +255,7 @@ def _dumped(values: Sequence[Json], of: Callable[[Json], Json]) -> Coded:
     known: dict[int, str] = {}
     for value in values:
         if id(value) not in known:
-            known[id(value)] = json.dumps(of(value), sort_keys=True)
+            known[id(value)] = _dumps(of(value))
     return Coded.of(known[id(value)] for value in values)
 
 
@@ -289,29 +292,25 @@ def _photos(question: Question) -> list[Mapping[str, Json]]:
     return [medium for medium in question.media if medium.get("kind") in FOOTAGE]
 
 
-def _files(photos: Sequence[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
-    return [medium for medium in photos if medium.get("path")]
+def _marks(medium: Mapping[str, Json]) -> list[Mark]:
+    marks = [(mark.get("text"), mark.get("points_px") or [mark["xy_px"]]) for mark in medium.get("marks") or ()]
+    return sorted(marks, key=lambda mark: str(mark[0]))
 
 
-def _marks(medium: Mapping[str, Json]) -> list[Json]:
-    return sorted(medium.get("marks") or (), key=lambda mark: str(mark.get("text")))
+def _points(files: Sequence[Mapping[str, Json]], marks: Sequence[Sequence[Mark]]) -> list[tuple[float, float]]:
+    found = []
+    for medium, own in zip(files, marks, strict=True):
+        diagonal_px = math.hypot(*medium.get("frame_size_px") or (1.0, 1.0))
+        found += [(x / diagonal_px, y / diagonal_px) for _, points_px in own for x, y in points_px]
+    return found
 
 
-def _points_px(mark: Mapping[str, Json]) -> list[Json]:
-    return mark.get("points_px") or [mark["xy_px"]]
+def _shown(question: Question, marks: Sequence[Sequence[Mark]]) -> int:
+    content: list[Json] = [[(text, len(points_px)) for text, points_px in own] for own in marks]
+    if not content:
+        content = [question.text, sorted(question.options), sorted(str(m.get("id")) for m in question.media)]
+    return _hash(_dumps([question.template, question.format, content]))
 
 
-def _points(medium: Mapping[str, Json]) -> list[tuple[float, float]]:
-    diagonal_px = math.hypot(*medium.get("frame_size_px") or (1.0, 1.0))
-    return [(x / diagonal_px, y / diagonal_px) for mark in _marks(medium) for x, y in _points_px(mark)]
-
-
-def _shown(question: Question, photos: Sequence[Mapping[str, Json]]) -> int:
-    marks = [[[m.get("text"), len(_points_px(m))] for m in _marks(photo)] for photo in photos]
-    drawings = sorted(str(medium.get("id")) for medium in question.media)
-    content = marks if photos else [question.text, sorted(question.options), drawings]
-    return _hash(json.dumps([question.template, question.format, content]))
-
-
-def _frames(question: Question, photos: Sequence[Mapping[str, Json]]) -> int:
-    return _hash(json.dumps([[question.clip, medium.get("frames") or medium["path"]] for medium in photos]))
+def _frames(question: Question, files: Sequence[Mapping[str, Json]]) -> int:
+    return _hash(_dumps([[question.clip, medium.get("frames") or medium["path"]] for medium in files]))
