@@ -63,7 +63,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     elif which == "sample":
         kept = [item for item in long if any(mark.kwargs.get("sample") for mark in item.iter_markers("long"))]
     else:
-        passed, sources = config.cache.get(PASSED, {}), _sources()
+        passed, sources = config.cache.get(PASSED, {}) if hasattr(config, "cache") else {}, _sources()
         kept = [item for item in long if passed.get(item.nodeid) != sources]
     config.hook.pytest_deselected(items=list(set(items) - set(kept)))
     items[:] = kept
@@ -109,11 +109,12 @@ _config: pytest.Config | None = None
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Only the process that collects the reports remembers them, not each worker; a full run checks every call."""
+    """Only the process that collects the reports remembers them, not each worker, and none without pytest's cache; a
+    full run checks every call."""
     global _config
     if config.getoption("--long") == "all":
         EVERY_CALL.set()
-    _config = None if hasattr(config, "workerinput") else config
+    _config = config if hasattr(config, "cache") and not hasattr(config, "workerinput") else None
 
 
 @cache
