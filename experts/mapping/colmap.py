@@ -55,8 +55,8 @@ _NAMES = ("camera_path", "sparse_points", "camera_path_check", "sparse_points_ch
 _FEW_FEATURES = ("few keyframes registered", "few points", "focal length undecided", "no reconstruction")
 """Refusals that occur if too few features are found."""
 
-_LITTLE_PARALLAX = (*_FEW_FEATURES, "the two reconstructions disagree")
-"""Refusals that occur with a camera that hardly translates."""
+_NO_STRUCTURE = ("few points", "no reconstruction")
+"""Those of them that also occur with a purely rotating camera, where nothing can be triangulated."""
 
 _UNKNOWN_FOCAL = (
     "implausible distortion",
@@ -197,7 +197,7 @@ class ColmapExpert(WeightFreeExpert):
         self, inputs: _Input, reconstructor: Reconstructor, candidates: Sequence[Attempt]
     ) -> Mapping[str, Signal | NoEstimate]:
         """The first attempt that gives two reconstructions. Another one is made only if the focal length was the
-        problem. If there may be little parallax, and rotations explain the matches: those."""
+        problem. If nothing can be triangulated, and rotations explain the matches: those."""
         found: Mapping[str, Signal | NoEstimate] | NoEstimate = NoEstimate(reason="no reconstruction")
         for attempt in candidates:
             found = self._attempted(inputs, reconstructor, attempt)
@@ -205,10 +205,10 @@ class ColmapExpert(WeightFreeExpert):
                 break
         if not isinstance(found, NoEstimate):
             return found
-        rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _LITTLE_PARALLAX else {}
+        rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _FEW_FEATURES else {}
         if not isinstance(rotating.get("camera_path"), CameraPath):
             return _all(found)
-        if found.reason == "focal length undecided":  # both explain the matches
+        if found.reason not in _NO_STRUCTURE:  # both explain the matches
             return _all(NoEstimate(reason="rotation and translation cannot be distinguished", detail=found.reason))
         return rotating
 
