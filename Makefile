@@ -58,7 +58,7 @@ accept-training: $(TRAINING)/.installed $(FACTORY)/.installed  ## trainers on ou
 	@[ -d "$(LLAVA)/llava" ] && [ -d "$(LLAVA_NEXT)/llava" ] || sed -n 's/^    //p' tests/accept_training/README.md
 	SPATIAL_ENGINE_LLAVA="$(if $(LLAVA),$(abspath $(LLAVA)))" SPATIAL_ENGINE_LLAVA_NEXT="$(if $(LLAVA_NEXT),$(abspath $(LLAVA_NEXT)))" SPATIAL_ENGINE_LLAMAFACTORY="$(abspath $(FACTORY))" $(TRAINING)/bin/python -m pytest -W default -rs -s tests/accept_training
 
-trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: three hours on two cores, goes on where it was; QUICK=1: 4 minutes, no table
+trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: three hours on two cores, goes on where it was; QUICK=1: 3 minutes, no table
 	$(BIN)/python -m benchmarks.trust "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick,--date "$(or $(DATE),$$(date -u +%F))")
 
 calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets and on rooms, and their table in docs/sigma_calibration.md: fifteen minutes
