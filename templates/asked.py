@@ -238,7 +238,7 @@ class _Offered(NamedTuple):
 
     values: list[Json]
     ndim: int
-    """Of all options."""
+    """Axes of `Offer.options`: 2 for words and numbers, 3 for pixels, 4 for paths, which are drawn."""
     right: int
     undetermined: bool
     mistakes: list[str]

@@ -92,7 +92,7 @@ class ColmapSettings:
     more_features: FeatureSettings = field(
         default_factory=lambda: FeatureSettings(max_features=3000, min_contrast=0.005)
     )
-    """Of a further try."""
+    """For a further try where too little of the footage could be joined."""
     focal: FocalSettings = field(default_factory=FocalSettings)
     trust: TrustSettings = field(default_factory=TrustSettings)
     registration: RegistrationSettings = field(default_factory=RegistrationSettings)
@@ -167,9 +167,10 @@ class ColmapExpert(WeightFreeExpert):
     def _further_tries(
         self, inputs: _Input, valid: Bool[np.ndarray, "h w"], refused: NoEstimate
     ) -> Iterator[Mapping[str, Signal | NoEstimate]]:
-        """Without what moves; with more features."""
-        s, xy_px = self.settings, inputs.xy_px.astype(np.float64)
+        """What is found without what moves, and with more features, as far as the refusal may come from either."""
+        s = self.settings
         if refused.reason in _CONTRADICTING:
+            xy_px = inputs.xy_px.astype(np.float64)
             moving = moving_parts(xy_px, inputs.keyframes, inputs.clip.working_size, s.moving_parts)
             if moving is not None:
                 yield self._mapped(inputs, valid & ~moving, s.features)
@@ -208,7 +209,7 @@ class ColmapExpert(WeightFreeExpert):
         rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _FEW_FEATURES else {}
         if not isinstance(rotating.get("camera_path"), CameraPath):
             return _all(found)
-        if found.reason not in _NO_STRUCTURE:  # both explain the matches
+        if found.reason not in _NO_STRUCTURE:  # a camera that moves explains them, too
             return _all(NoEstimate(reason="rotation and translation cannot be distinguished", detail=found.reason))
         return rotating
 

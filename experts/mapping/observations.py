@@ -39,7 +39,7 @@ class ObservationSettings:
     """Side of the squares around both pixels ..."""
     min_correlation: float = 0.8
     """... whose normalised cross-correlation is at least this: flow also settles on something smooth that hides the
-    point. Less have 1 to 4 % of the right observations in five rendered rooms, and half of the wrong ones in the room
+    point. In five rendered rooms 1 to 4 % of the right observations have less, and half of the wrong ones in the room
     in which a person walks by."""
 
 
