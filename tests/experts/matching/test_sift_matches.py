@@ -1,7 +1,7 @@
 """Matches on a painted plane under exact homographies; repeated tiles must not give wrong matches."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
@@ -93,6 +93,20 @@ def test_matches_of_a_painted_plane_are_correct_and_confirmed() -> None:
     assert len(out.pairs) > 1 and (out.pairs[:, 0] < out.pairs[:, 1]).all()
     again = matched(clip, tracks)
     assert isinstance(again, Matches) and np.array_equal(again.xy_b_px, out.xy_b_px)
+
+
+def test_what_a_match_and_its_confirmation_differ_by_is_part_of_its_sigma() -> None:
+    clip, tracks = moving_plane(random_paint(0))
+    off_px = 0.6
+    off = tracks.xy_px + np.float32([off_px, 0]) * (np.arange(FRAMES) == 1)[:, None]  # in the second frame
+    exact, other = matched(clip, tracks), matched(clip, replace(tracks, xy_px=off))
+    assert isinstance(exact, Matches) and isinstance(other, Matches)
+    sigma = []
+    for out in (exact, other):
+        of = np.isin(out.pair, np.flatnonzero((out.pairs == [0, 1]).all(axis=1))) & (out.outlier_probability < 0.005)
+        assert of.sum() > 20
+        sigma.append(np.median(out.sigma_px[of]))
+    assert sigma[1] ** 2 == pytest.approx(sigma[0] ** 2 + off_px**2 / 2, rel=0.2)
 
 
 def test_wrong_tracks_confirm_no_match() -> None:

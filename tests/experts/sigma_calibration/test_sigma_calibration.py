@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from experts.registry import EXPERTS
 from experts.sigma_calibration import (
     QUANTITIES,
     HeldOut,
@@ -179,6 +180,12 @@ def test_a_factor_below_1_holds_for_its_own_version_only(other):
     assert SigmaCalibration(factors=(narrow,)).of(SOURCE, "gravity", "up") is None
     own = one_factor("gravity", "up", 0.5)
     assert SigmaCalibration(factors=(own,)).of(SOURCE, "gravity", "up") is own
+
+
+def test_the_packaged_factors_are_of_todays_experts():
+    """Else those below 1 do not apply: σ is wider than it need be, and nobody is told."""
+    for each in packaged_calibration().factors:
+        assert each.version == EXPERTS.load(each.expert).version, "run: make calibrate"
 
 
 def test_the_packaged_factors_were_fitted_on_several_sets():
