@@ -292,8 +292,8 @@ class SiftExpert(WeightFreeExpert):
         path: Signal | NoEstimate,
         points: Signal | NoEstimate,
     ) -> _Confirmation:
-        """What confirms each match. A match is as wrong as it is far from the reprojection of a 3-D point: in 12 rendered
-        rooms the correlation is 0.5 to 0.8."""
+        """What confirms each match. The correlation of a match's error with its distance from the reprojection of a 3-D
+        point is 0.5 to 0.8 in 12 rendered rooms."""
         agree = self._scaled(self.settings.agree_px, clip)
         start, end = _in_both(tracks, pair.a, pair.b)
         general = isinstance(path, CameraPath) and path.motion == "general"
