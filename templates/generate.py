@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,7 +38,7 @@ OnError = Callable[[Template, Exception], str]
 SURPLUS = "more facts than asked about"
 """Not a refusal: the reason of proposed facts beyond the limit of facts per template and clip."""
 _PORTION = 32
-"""Least number of facts measured at once."""
+"""Least number of facts measured at once, and number of questions put in words at once."""
 
 
 def ask_clip(
@@ -105,14 +105,24 @@ def _tried(asked: list[Asked]) -> list[Asked]:
 def _first_draft(asked: Asked) -> Draft | Exception:
     """The first question that can be put in words, or the error of the first one."""
     failed: list[Exception] = []
-    for k in range(len(asked)):
-        try:
-            draft = asked.draft(k)
-            draft.answer.to_json()
-            return draft
-        except Exception as error:  # a plug-in may raise anything
-            failed.append(error)
+    for part in _portions(asked):
+        for k in range(len(part)):
+            try:
+                draft = part.draft(k)
+                draft.answer.to_json()
+                return draft
+            except Exception as error:  # a plug-in may raise anything
+                failed.append(error)
     return failed[0]
+
+
+def _portions(asked: Asked) -> Iterator[Asked]:
+    """The questions a few at a time: the first words of a large table make plain values of all its rows."""
+    if len(asked) <= _PORTION:
+        yield asked
+    else:
+        rows = np.arange(len(asked))
+        yield from (asked.take(rows[start : start + _PORTION]) for start in range(0, len(asked), _PORTION))
 
 
 def ask(template: Template, worlds: Worlds, settings: AskSettings, seed: int, reasons: Reasons) -> list[Asked]:
