@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float64, Int64
 from templates.columns import Columns
 from templates.facts import Facts, ObjectRefs
 from templates.scene.objects import SeenObjects, boxed, found_again, seen_objects
+from templates.scene.offsets import offsets
 from templates.scene.scene import Scene, find_rows
 
 NOT_FOUND = "an object is not found again"
@@ -95,11 +96,12 @@ def way(
     camera = scene.world_from_cam(seen_from)
     cam_from_world = camera[:, :3, :3].swapaxes(1, 2)
     centre_sigma = np.zeros(count) if objects.centre_sigma is None else objects.centre_sigma[k]
+    camera_sigma = np.nan_to_num(offsets(scene, frames).shift_sigma)  # places are seen from where the camera is
     between = (objects.frames > frames[:, :1]) & (objects.frames < frames[:, 1:])
     return Way(
         start_cam=np.einsum("nij,nj->ni", cam_from_world, start - camera[:, :3, 3]),
         step_cam=np.einsum("nij,nj->ni", cam_from_world, end - start),
-        sigma=np.sqrt(2) * centre_sigma,
+        sigma=np.hypot(np.sqrt(2) * centre_sigma, camera_sigma),
         detour=_detour(start, end, np.where(between[..., None], places, np.nan)),
     )
 

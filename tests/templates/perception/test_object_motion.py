@@ -11,6 +11,8 @@ from templates.perception.comes_or_goes import ComesOrGoes
 from templates.perception.object_motion import ObjectDirection
 from templates.perception.object_speed import FasterObject, ObjectSpeed
 from templates.perception.object_turns import ObjectTurns
+from templates.scene import moving_objects
+from templates.scene.offsets import offsets
 from templates.template import Template
 from templates.truth import verdict
 from tests.templates import worlds
@@ -197,6 +199,16 @@ def test_the_ball_is_the_fastest_and_its_speed_that_of_its_way() -> None:
         assert trap is None or abs(trap / worlds.written(draft) - 1) > 0.35
         if draft.fact["first"]["name"] == "ball":
             assert worlds.written(draft) == pytest.approx(np.hypot(3.2, 0.2) / (46 / 24), abs=0.011)
+
+
+def test_a_way_is_as_unsure_as_the_shift_of_the_camera() -> None:
+    """An object stands where the camera of each photo has it."""
+    sigma, frames = [], np.array([[worlds.FRAMES[0], worlds.FRAMES[-1]]])
+    for travel in (0.0, 0.2):
+        scene = worlds.scene(worlds.with_path(metric(worlds.signals()), travel_relative_sigma=travel))
+        sigma.append(moving_objects.way(scene, np.array([0]), frames, frames[:, 0]).sigma[0])
+        shift = offsets(scene, frames).length[0]
+    assert sigma[1] == pytest.approx(np.hypot(sigma[0], 0.2 * shift)) and shift > 0.1
 
 
 def test_speeds_need_time_stamps() -> None:
