@@ -32,8 +32,8 @@ MARK = "<!-- written by make calibrate -->\n"
 _UNFIT = ("fox_ngp", "co3d_apple", "toy_kitchen_phone", "apc_shelf", "kitti_tracking_a", "scannet_pairs")
 """Sets whose poses come from the same images, do not fit them, are not known, or are not confirmed by them."""
 _NARROWING_SETS = 20
-"""Sets that must agree on a factor below 1. With the default of eight, factors of 0.5 for rotations and directions had
-six wrong directions in 135 rooms of docs/trust.md: few of the rooms here have a principal point far off the centre."""
+"""Sets that must agree on a factor below 1. With the default of eight, rotations and directions had factors of 0.5, and
+six directions in 135 rooms of `benchmarks.trust` were wrong."""
 _FIRST_ROOM = 900
 _ROOMS: dict[Style, int] = {"room": 9, "furnished": 8}
 """Rendered rooms by style; their seeds begin with `_FIRST_ROOM`."""

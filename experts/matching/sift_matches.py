@@ -268,7 +268,8 @@ class SiftExpert(WeightFreeExpert):
             pair=of_pair,
             xy_a_px=xy_a,
             xy_b_px=xy_b,
-            sigma_px=np.hypot(of_clip_px, np.nan_to_num(apart_px, nan=2 * of_clip_px) / np.sqrt(2)),  # per axis
+            # Per axis; what nothing confirms is taken to be two of them off.
+            sigma_px=np.hypot(of_clip_px, np.nan_to_num(apart_px, nan=2 * of_clip_px) / np.sqrt(2)),
             outlier_probability=np.where(
                 sure, self.settings.outlier_probability_confirmed, self.settings.outlier_probability_unconfirmed
             ),

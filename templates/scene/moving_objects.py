@@ -96,7 +96,7 @@ def way(
     camera = scene.world_from_cam(seen_from)
     cam_from_world = camera[:, :3, :3].swapaxes(1, 2)
     centre_sigma = np.zeros(count) if objects.centre_sigma is None else objects.centre_sigma[k]
-    camera_sigma = np.nan_to_num(offsets(scene, frames).shift_sigma)  # places are seen from where the camera is
+    camera_sigma = np.nan_to_num(offsets(scene, frames).shift_sigma)  # NaN for a camera that stands still
     between = (objects.frames > frames[:, :1]) & (objects.frames < frames[:, 1:])
     return Way(
         start_cam=np.einsum("nij,nj->ni", cam_from_world, start - camera[:, :3, 3]),
