@@ -93,7 +93,7 @@ class CameraPath:
     position_sigma: Float64[np.ndarray, "n"]
     """Formal σ per axis of the position, in path units; NaN without a position."""
     direction_sigma_rad: float
-    """Systematic σ per component of a direction between two positions."""
+    """Systematic σ per component of a direction between two positions, without the part due to the camera."""
     scale: Scale
     provenance: Provenance
     magnification: Float64[np.ndarray, "n"] | None = None
@@ -107,11 +107,27 @@ class CameraPath:
     travel_relative_sigma: float = 0.0
     """σ of the ratio of a distance between frames to a range, relative to it, as far as it comes from the focal length
     and the principal point. 0: the camera is known, or the expert does not measure it (only `colmap` does)."""
+    turn_sigma_by_centre: float = 0.0
+    """σ per axis of a rotation between frames over its angle, as far as it comes from the principal point, which tilts
+    its axis. 0 as above."""
+    direction_sigma_by_camera_rad: float = 0.0
+    """σ per component of a direction between two positions, as far as it comes from the focal length and the principal
+    point. 0 as above."""
+
+    @property
+    def turn_sigma_by_focal(self) -> float:
+        """σ of a rotation between frames over its angle, as far as it comes from the focal length."""
+        return self.focal_relative_sigma * self.rotation_per_focal
 
     @property
     def turn_relative_sigma(self) -> float:
-        """σ of a rotation between frames over its angle, as far as it comes from the focal length."""
-        return self.focal_relative_sigma * self.rotation_per_focal
+        """σ of a rotation between frames over its angle, as far as it comes from the camera."""
+        return float(np.hypot(self.turn_sigma_by_focal, self.turn_sigma_by_centre))
+
+    @property
+    def total_direction_sigma_rad(self) -> float:
+        """σ per component of a direction between two positions that all directions share: systematic ⊕ camera."""
+        return float(np.hypot(self.direction_sigma_rad, self.direction_sigma_by_camera_rad))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,6 @@ from pathlib import Path
 from benchmarks.trust.clips import RealClip, RoomClip, real_clips
 from benchmarks.trust.rooms import Style
 from benchmarks.trust.verdicts import ROOT, made_in
-from experts.sigma_calibration.fitting import FitSettings
 from experts.sigma_calibration.sigma_calibration import PACKAGED
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
@@ -31,9 +30,6 @@ MARK = "<!-- written by make calibrate -->\n"
 """The line before and after the table."""
 _UNFIT = ("fox_ngp", "co3d_apple", "toy_kitchen_phone", "apc_shelf", "kitti_tracking_a", "scannet_pairs")
 """Sets whose poses come from the same images, do not fit them, are not known, or are not confirmed by them."""
-_NARROWING_SETS = 20
-"""Sets that must agree on a factor below 1. With the default of eight, rotations and directions had factors of 0.5, and
-six directions in 135 rooms of `benchmarks.trust` were wrong."""
 _FIRST_ROOM = 900
 _ROOMS: dict[Style, int] = {"room": 9, "furnished": 8}
 """Rendered rooms by style; their seeds begin with `_FIRST_ROOM`."""
@@ -71,8 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if len(errors) < len(clips):
         print("nothing written: the packaged calibration needs all clips")
         return 1
-    settings = FitSettings(narrowing_sets=_NARROWING_SETS)
-    maps = fit_calibration(errors, settings, rendered={room.name for room in rooms})
+    maps = fit_calibration(errors, rendered={room.name for room in rooms})
     write_json(PACKAGED, maps.to_json())
     PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), sigma_table(maps)), encoding="utf-8")
     print(sigma_table(maps))

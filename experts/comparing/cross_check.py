@@ -88,7 +88,7 @@ class CrossCheckExpert(WeightFreeExpert):
     """Expert "cross_check": provides "agreement" if at least two estimates can be compared."""
 
     name: ClassVar[str] = "cross_check"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     provides: ClassVar[frozenset[str]] = frozenset({"agreement"})
     needs: ClassVar[frozenset[str]] = frozenset()
     may_use: ClassVar[frozenset[str]] = frozenset(
@@ -145,7 +145,7 @@ class CrossCheckExpert(WeightFreeExpert):
         paths = [path] if other is None else [path, other]
         units = [1.0] if other is None else [1.0, float(np.nan_to_num(scale_between(path, other)))]
         found.add("rotation_rad", error.rotation_rad, *(_typical(p.rotation_sigma_rad) for p in paths))
-        found.add("direction_rad", error.direction_rad, *(p.direction_sigma_rad for p in paths))
+        found.add("direction_rad", error.direction_rad, *(p.total_direction_sigma_rad for p in paths))
         formal = [unit * _typical(p.position_sigma) / scene for unit, p in zip(units, paths, strict=True)]
         found.add("position_share", error.position / scene, *formal)
 

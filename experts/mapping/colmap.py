@@ -24,6 +24,7 @@ from experts.mapping.focal import (
     FocalSettings,
     KnownCamera,
     agrees,
+    centre_sigma,
     held_against_footage,
     independent_camera,
     max_relative_sigma,
@@ -122,7 +123,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "23"
+    version = "24"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -252,7 +253,7 @@ class ColmapExpert(WeightFreeExpert):
                 return NoEstimate(
                     reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
                 )
-            effect = camera_effect(pair.sparse)
+            effect = camera_effect(pair.sparse, free_lens=attempt.known_sigma is None)
             path = path_of(pair, effect, s.focal, s.floors, self.provenance)
             results[f"camera_path{suffix}"] = path
             results[f"sparse_points{suffix}"] = points_of(
@@ -310,6 +311,7 @@ class ColmapExpert(WeightFreeExpert):
             direction_sigma_rad=self.settings.floors.direction_rad,
             scale=Scale(kind="relative"),
             provenance=self.provenance,
+            turn_sigma_by_centre=centre_sigma(known, self.settings.focal),
         )
         reason = {"static": "camera does not move", "rotation_only": "camera only rotates"}.get(
             kind, "too little parallax"

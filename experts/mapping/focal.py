@@ -8,7 +8,7 @@ from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.mapping.bundle_adjustment import refitted_focal
 from experts.mapping.colmap_mapping import SparseReconstruction
-from experts.signals import Calibration, NoEstimate, Signals
+from experts.signals import CENTRE_RELATIVE_SIGMA, Calibration, NoEstimate, Signals
 from experts.stated_camera import contradicted
 
 
@@ -102,6 +102,11 @@ def user_camera(clip: Clip, settings: FocalSettings) -> KnownCamera | None:
         return None
     camera = clip.options.intrinsics.scaled(clip.width_px, clip.height_px)
     return KnownCamera(camera=camera, relative_sigma=settings.user_relative_floor)
+
+
+def centre_sigma(known: KnownCamera, settings: FocalSettings) -> float:
+    """σ of each coordinate of the principal point over the focal length; 0 of the user's camera, if confirmed."""
+    return 0.0 if known.relative_sigma <= settings.user_relative_floor else CENTRE_RELATIVE_SIGMA
 
 
 def agrees(signals: Signals, user: KnownCamera, settings: FocalSettings) -> bool:

@@ -110,10 +110,17 @@ def path_of(
         rotation_sigma_rad=known
         * np.sqrt(pair.poses.rotation_sigma_rad**2 + rotation**2 + difference.rotation_rad**2 + pixel_rad**2),
         position_sigma=known * np.sqrt(pair.poses.position_sigma**2 + position**2 + difference.position**2),
-        direction_sigma_rad=float(np.hypot(floors.direction_rad, effect.direction_rad * _own_focal_sigma(pair, focal))),
+        direction_sigma_rad=floors.direction_rad,
         scale=Scale(kind="relative"),
         provenance=provenance,
         rotation_per_focal=effect.rotation,
+        turn_sigma_by_centre=effect.rotation_by_centre * _centre_sigma(pair),
+        direction_sigma_by_camera_rad=float(
+            np.hypot(
+                effect.direction_rad * _own_focal_sigma(pair, focal),
+                effect.direction_by_centre_rad * _centre_sigma(pair),
+            )
+        ),
         travel_relative_sigma=float(
             np.hypot(effect.ln_travel * _own_focal_sigma(pair, focal), effect.ln_travel_by_centre * _centre_sigma(pair))
         ),

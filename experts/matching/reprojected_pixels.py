@@ -69,7 +69,7 @@ class DepthOnPath:
         if path.motion == "rotation_only":
             return np.full(len(z), path.intrinsics.fx_px * rotation)
         z_b = unprojected(xy_a, z, path.intrinsics) @ b_from_a[2, :3] + b_from_a[2, 3]
-        by_direction = float(np.linalg.norm(b_from_a[:3, 3])) * path.direction_sigma_rad
+        by_direction = float(np.linalg.norm(b_from_a[:3, 3])) * path.total_direction_sigma_rad
         position = np.hypot(by_direction, np.linalg.norm(path.position_sigma[rows]))
         return np.asarray(path.intrinsics.fx_px * np.hypot(rotation, position / z_b))
 

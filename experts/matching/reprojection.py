@@ -120,7 +120,7 @@ class ReprojectionExpert(WeightFreeExpert):
     """Expert "reprojection": provides "matches" of static points."""
 
     name: ClassVar[str] = "reprojection"
-    version: ClassVar[str] = "4"
+    version: ClassVar[str] = "5"
     provides: ClassVar[frozenset[str]] = frozenset({"matches"})
     needs: ClassVar[frozenset[str]] = frozenset({"depth", "camera_path"})
     may_use: ClassVar[frozenset[str]] = frozenset({"tracks", "valid_area", "objects"})

@@ -73,7 +73,7 @@ def _pairs(mine: CameraPath, true: CameraPath, unsound: frozenset[int]) -> list[
 
 
 def _rotations(mine: Scene, true: Scene, path: CameraPath, pairs: Sequence[tuple[int, int]]) -> SignalErrors:
-    """Rotation from one frame to another, per axis. The part of the focal length's σ is separate."""
+    """Rotation from one frame to another, per axis. The part of the camera's σ is separate."""
     estimated, exact = (_relative(scene, pairs) for scene in (mine, true))
     return errors_of(
         path.provenance, "camera_path", "rotation",
@@ -90,21 +90,22 @@ def _relative(scene: Scene, pairs: Sequence[tuple[int, int]]) -> Rotation:
 
 
 def _directions_error(mine: Scene, true: Scene, path: CameraPath, pairs: Sequence[tuple[int, int]]) -> SignalErrors:
-    """Error of the direction from one camera to another, perpendicular to it: σ as in `place_direction`, without the
-    rotation's part. Directions that no question can use are left out."""
+    """Error of the direction from one camera to another, perpendicular to it: σ as in `place_direction`; the parts of
+    the rotation and of the camera are separate. Directions that no question can use are left out."""
     assert true.path is not None
     direction, length = _directions(mine, pairs)
     exact, true_length = _directions(true, pairs)
     own = np.hypot(path.direction_sigma_rad, [np.hypot(*mine.position_sigma(pair)) for pair in pairs] / length)
     turn = mine.relative_rotation_sigma_rad(np.array(pairs, dtype=np.int64).reshape(-1, 2))
+    beside = np.hypot(turn, path.direction_sigma_by_camera_rad)
     known = np.hypot(true.path.direction_sigma_rad, [true.rotation_sigma_rad(pair).max() for pair in pairs])
     known = np.hypot(known, [np.hypot(*true.position_sigma(pair)) for pair in pairs] / true_length)
     return errors_of(
         path.provenance, "camera_path", "direction",
         error=_across(direction, exact),
-        own=np.where(np.hypot(own, turn) <= np.radians(MaxTolerances().direction_deg), own, np.nan),
+        own=np.where(np.hypot(own, beside) <= np.radians(MaxTolerances().direction_deg), own, np.nan),
         truth=known,
-        beside=turn,
+        beside=beside,
     )  # fmt: skip
 
 

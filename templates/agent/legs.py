@@ -70,11 +70,13 @@ class Largest(Columns):
 
 
 def motion(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Motion:
-    """σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions."""
+    """σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions. A wrong focal length makes each
+    rotation longer, a wrong principal point turns some of it into others."""
     poses = scene.world_from_cam(frames)
     amounts = pair_amounts(poses[:, 0], poses[:, 1])
-    rotation = scene.rotation_sigma_rad(frames)
-    rotations = np.hypot(rotation.max(axis=1)[:, None], scene.turn_relative_sigma * np.abs(amounts))
+    rotation, focal, centre = scene.rotation_sigma_rad(frames), scene.turn_sigma_by_focal, scene.turn_sigma_by_centre
+    tilted = centre * np.linalg.norm(amounts[:, ROTATES], axis=1)
+    rotations = np.hypot(np.hypot(rotation.max(axis=1), tilted)[:, None], focal * np.abs(amounts))
     direction = np.hypot(scene.direction_sigma_rad, rotation[:, 0])
     formal = np.linalg.norm(scene.position_sigma(frames), axis=1)
     translations = np.hypot(direction * np.linalg.norm(amounts[:, ~ROTATES], axis=1), formal)

@@ -117,10 +117,13 @@ class CameraTurn(_NamedMotion):
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def measure(self, facts: Intervals, scene: Scene) -> Measured:
-        """Angle and name; σ = rotation ⊕ focal length, since its error changes angles estimated from pixels."""
+        """Angle and name; σ = rotation ⊕ principal point, which tilts the axis, ⊕ focal length, since its error changes
+        angles estimated from pixels."""
         scene = posed(scene)
         first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
-        sigma_rad, focal = scene.rotation_sigma_rad(facts.ends).max(axis=1), scene.turn_relative_sigma
+        angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
+        sigma_rad = np.hypot(scene.rotation_sigma_rad(facts.ends).max(axis=1), scene.turn_sigma_by_centre * angle)
+        focal = scene.turn_sigma_by_focal
         named = agreed_rotation(
             read_motion(first, last, scene.up_world),
             sigma_rad=sigma_rad,
@@ -128,7 +131,6 @@ class CameraTurn(_NamedMotion):
             turn_relative_sigma=focal,
             up_sigma_rad=_up_sigma_rad(scene, facts.ends),
         )
-        angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
         return Measured(
             why=first_reason(len(facts), {"rotation of a photo is not known": ~np.isfinite(angle)}),
             value=np.degrees(angle)[:, None],

@@ -209,9 +209,9 @@ class Scene(World):
 
     def relative_rotation_sigma_rad(self, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
         """σ per axis of the rotations from the first frame of each row to its others: the largest σ of a frame ⊕ the
-        focal length. A row may end in -1; NaN where a frame is not registered.
+        camera. A row may end in -1; NaN where a frame is not registered.
 
-        An error of the focal length changes every rotation that is estimated from pixels.
+        An error of the focal length or of the principal point changes every rotation that is estimated from pixels.
         """
         if self.path is None:
             return np.full(len(frames), np.nan)
@@ -226,8 +226,8 @@ class Scene(World):
 
     @property
     def direction_sigma_rad(self) -> float:
-        """Systematic σ per component of a direction between two positions; NaN without a path."""
-        return np.nan if self.path is None else self.path.direction_sigma_rad
+        """σ per component of a direction between two positions, formal σ of the positions aside; NaN without a path."""
+        return np.nan if self.path is None else self.path.total_direction_sigma_rad
 
     @property
     def focal_relative_sigma(self) -> float:
@@ -243,9 +243,18 @@ class Scene(World):
 
     @property
     def turn_relative_sigma(self) -> float:
-        """σ of a rotation between frames over its angle, as far as it comes from the focal length; NaN without a
-        path."""
+        """σ of a rotation between frames over its angle, as far as it comes from the camera; NaN without a path."""
         return np.nan if self.path is None else self.path.turn_relative_sigma
+
+    @property
+    def turn_sigma_by_focal(self) -> float:
+        """The part of it that comes from the focal length: the rotation is too long or too short."""
+        return np.nan if self.path is None else self.path.turn_sigma_by_focal
+
+    @property
+    def turn_sigma_by_centre(self) -> float:
+        """The part of it that comes from the principal point: the axis of the rotation is tilted."""
+        return np.nan if self.path is None else self.path.turn_sigma_by_centre
 
     @property
     def travel_relative_sigma(self) -> float:

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from experts.mapping.bundle_adjustment import adjusted, one_group
-from experts.mapping.camera_effect import _adjusted_to, camera_effect
+from experts.mapping.camera_effect import _adjusted_to, _direction_change_rad, _rotation_change, camera_effect
 from experts.mapping.colmap_mapping import SparseReconstruction
 from experts.mapping.reconstruction_checks import ranges
 from tests.experts.mapping.test_bundle_adjustment import zoomed_reconstruction
@@ -24,18 +24,20 @@ def around_near_points() -> SparseReconstruction:
 
 
 def test_far_points_come_nearer_with_a_longer_focal_length() -> None:
-    effect = camera_effect(around_near_points())
+    effect = camera_effect(around_near_points(), free_lens=False)
     near, far = (effect.ln_range[rows] for rows in (np.arange(200) % 3 != 0, np.arange(200) % 3 == 0))
     assert np.median(far) < -0.5 and np.abs(np.median(near)) < 0.6
     assert 0.05 < effect.direction_rad < 1.5
 
 
+@pytest.mark.parametrize("free_lens", [False, True])
 @pytest.mark.parametrize("ln_error", [-0.04, 0.05])
-def test_it_predicts_the_errors_of_a_wrong_focal_length(ln_error: float) -> None:
+def test_it_predicts_the_errors_of_a_wrong_focal_length(ln_error: float, free_lens: bool) -> None:
     right = around_near_points()
     longer = right.camera.fx_px * np.exp(ln_error)
     camera = replace(right.camera, fx_px=longer, fy_px=longer)
-    found, _ = adjusted(replace(right, camera=camera), one_group(right), "SIMPLE_RADIAL", free_focal=False)
+    moved = replace(right, camera=camera)
+    found, _ = adjusted(moved, one_group(right), "SIMPLE_RADIAL", free_focal=False, free_lens=free_lens)
     wrong = replace(
         right,
         xyz_world=np.array([point.xyz for _, point in sorted(found.points3D.items())]),
@@ -45,7 +47,7 @@ def test_it_predicts_the_errors_of_a_wrong_focal_length(ln_error: float) -> None
     )
     error = np.log(ranges(wrong) / ranges(right))
     error = np.array([error[right.point == point].mean() for point in range(len(right.xyz_world))])
-    effect = camera_effect(right)
+    effect = camera_effect(right, free_lens)
     predicted = ln_error * effect.ln_range
     np.testing.assert_allclose(predicted, error - np.median(error), atol=0.25 * np.abs(error).max())
     turned, was = (each.cam_from_world[0, :3, :3] @ each.cam_from_world[-1, :3, :3].T for each in (wrong, right))
@@ -57,7 +59,7 @@ def test_a_point_that_no_keyframe_sees_changes_nothing() -> None:
     right = around_near_points()
     seen = right.point != 5
     fewer = replace(right, **{name: getattr(right, name)[seen] for name in ("point", "place", "keypoint", "xy_px")})
-    effect = camera_effect(fewer)
+    effect = camera_effect(fewer, free_lens=True)
     assert effect.ln_range[5] == 0 and np.isfinite(effect.ln_range).all() and np.isfinite(effect.direction_rad)
 
 
@@ -97,7 +99,7 @@ def orbiting() -> SparseReconstruction:
 
 
 def test_a_turning_camera_does_not_know_how_far_it_went_unless_it_knows_its_focal_length() -> None:
-    turned, gone_round = camera_effect(panning()), camera_effect(orbiting())
+    turned, gone_round = (camera_effect(each, free_lens=False) for each in (panning(), orbiting()))
     assert turned.ln_travel > 2 and gone_round.ln_travel < 0.3
     assert turned.ln_travel_by_centre > 5 * gone_round.ln_travel_by_centre
     assert np.median(turned.ln_range_by_centre) > 5 * np.median(gone_round.ln_range_by_centre)
@@ -106,19 +108,19 @@ def test_a_turning_camera_does_not_know_how_far_it_went_unless_it_knows_its_foca
 @pytest.mark.parametrize("share", [0.013, -0.02])
 def test_it_predicts_how_far_a_camera_with_a_displaced_centre_seems_to_go(share: float) -> None:
     right = panning()
-    wrong = _adjusted_to(right, replace(right.camera, cx_px=right.camera.cx_px + share * right.camera.fx_px))
+    wrong = _adjusted_to(right, replace(right.camera, cx_px=right.camera.cx_px + share * right.camera.fx_px), False)
     went, goes = (np.linalg.norm(each[0, :3, 3] - each[-1, :3, 3]) for each in (
         np.linalg.inv(right.cam_from_world), np.linalg.inv(wrong.cam_from_world)
     ))  # fmt: skip
     change = np.log(goes / went) - np.median(np.log(ranges(wrong) / ranges(right)))
-    assert abs(change) == pytest.approx(abs(share) * camera_effect(right).ln_travel_by_centre, rel=0.5)
+    assert abs(change) == pytest.approx(abs(share) * camera_effect(right, False).ln_travel_by_centre, rel=0.5)
 
 
 def test_no_effect_depends_on_the_unit_of_length() -> None:
     one = panning()
     other = replace(one, xyz_world=7 * one.xyz_world, cam_from_world=one.cam_from_world.copy())
     other.cam_from_world[:, :3, 3] *= 7
-    a, b = camera_effect(one), camera_effect(other)
+    a, b = camera_effect(one, free_lens=False), camera_effect(other, free_lens=False)
     assert b.ln_travel == pytest.approx(a.ln_travel, rel=0.02)
     assert b.ln_travel_by_centre == pytest.approx(a.ln_travel_by_centre, rel=0.02)
 
@@ -128,9 +130,28 @@ def test_rotations_change_about_as_much_as_the_focal_length_where_the_camera_har
     azimuth, z = rng.uniform(-0.6, 0.6, 200), rng.uniform(4, 20, 200)
     around = np.stack([z * np.tan(azimuth), rng.uniform(-0.25, 0.25, 200) * z, z], axis=1)
     pan = cameras(np.radians(np.linspace(-10, 10, 8)), np.linspace(0, [0.02, 0, 0], 8))
-    assert 0.7 < camera_effect(seen_from(pan, around)).rotation < 1.1
+    assert 0.7 < camera_effect(seen_from(pan, around), free_lens=False).rotation < 1.1
 
 
 def test_an_orbit_holds_its_rotations() -> None:
     """Whoever goes round something sees by which angle, whatever the focal length."""
-    assert camera_effect(orbiting()).rotation < 0.1
+    assert camera_effect(orbiting(), free_lens=True).rotation < 0.1
+
+
+@pytest.mark.parametrize("share", [0.01, -0.015])
+def test_it_predicts_what_a_displaced_centre_does_to_rotations_and_directions(share: float) -> None:
+    right = orbiting()
+    effect, shift_px = camera_effect(right, free_lens=True), share * right.camera.fx_px
+    cameras = (replace(right.camera, cx_px=shift_px + right.camera.cx_px),
+               replace(right.camera, cy_px=shift_px + right.camera.cy_px))  # fmt: skip
+    wrong = [_adjusted_to(right, camera, free_lens=True) for camera in cameras]
+    for change, said in ((_rotation_change, effect.rotation_by_centre),
+                         (_direction_change_rad, effect.direction_by_centre_rad)):  # fmt: skip
+        both = np.linalg.norm([change(right, each) for each in wrong])
+        assert both == pytest.approx(abs(share) * said, rel=0.2)
+    assert 0.3 < effect.rotation_by_centre < 2 and 0.1 < effect.direction_by_centre_rad < 2
+
+
+def test_the_distortion_makes_up_for_a_wrong_focal_length_only_where_it_is_adjusted() -> None:
+    fixed, free = (camera_effect(panning(), free_lens) for free_lens in (False, True))
+    assert free.rotation < 0.7 * fixed.rotation and free.direction_rad < 0.5 * fixed.direction_rad

@@ -12,7 +12,7 @@ from experts.clip import Clip, Picture
 from experts.intrinsics import Intrinsics
 from experts.mapping.colmap import ColmapExpert
 from experts.provenance import Provenance
-from experts.signals import Calibration, CameraPath, NoEstimate, Signal, SparsePoints
+from experts.signals import CENTRE_RELATIVE_SIGMA, Calibration, CameraPath, NoEstimate, Signal, SparsePoints
 from experts.stated_camera import contradicted
 from experts.tracking.klt import KltExpert
 from spatial_engine.rendering import camera_paths
@@ -89,6 +89,8 @@ def test_a_walk_is_reconstructed_twice_within_sigma() -> None:
         assert focal_error < 2.5 * path.focal_relative_sigma
         error, rotation = rotation_errors(path, walked.world_from_cam)
         assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.turn_relative_sigma))
+        assert 0.1 < path.turn_sigma_by_centre / CENTRE_RELATIVE_SIGMA < 3
+        assert 0.001 < path.direction_sigma_by_camera_rad < 0.1
 
 
 def test_points_agree_with_the_true_depth() -> None:
@@ -140,6 +142,7 @@ def test_the_users_focal_length_is_kept() -> None:
     assert path.motion == "general" and path.focal_relative_sigma == 0.005
     assert np.isclose(path.intrinsics.fx_px, walked.intrinsics.fx_px)
     assert np.isclose(path.intrinsics.cx_px, walked.intrinsics.cx_px)
+    assert path.turn_sigma_by_centre == 0, "the principal point is known"
 
 
 @pytest.mark.parametrize("factor", [0.85, pytest.param(1.15, marks=pytest.mark.long(sample=True))])
@@ -217,6 +220,7 @@ def test_a_pan_has_rotations_but_no_positions() -> None:
     found = reconstructed(clip_of(panned))
     path = path_in(found)
     assert path.motion == "rotation_only" and path.focal_relative_sigma == 0.20
+    assert path.turn_sigma_by_centre == CENTRE_RELATIVE_SIGMA
     assert np.isnan(path.world_from_cam[:, :3, 3]).all()
     error, rotation = rotation_errors(path, panned.world_from_cam)
     assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.turn_relative_sigma))
