@@ -89,7 +89,7 @@ class CameraPath:
     """static: the camera does not move. rotation_only: it rotates about its centre. unresolved: the rotation is known;
     whether the camera translates is not. general: rotation and position are known (up to `scale`)."""
     rotation_sigma_rad: Float64[np.ndarray, "n"]
-    """σ per axis of the rotation between this and any other frame, without the part due to the focal length."""
+    """σ per axis of the rotation between this and any other frame, without the part due to the camera."""
     position_sigma: Float64[np.ndarray, "n"]
     """Formal σ per axis of the position, in path units; NaN without a position."""
     direction_sigma_rad: float

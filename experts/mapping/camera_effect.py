@@ -16,7 +16,7 @@ _STEP = 0.02
 """Change of ln focal length, and of the principal point over the focal length, by which their effect is measured."""
 _LEAST_TURN_RAD = 1e-3
 _FAR = 0.3
-"""Least distance between two keyframes whose direction is compared, as a share of the largest one; least rotation."""
+"""Least distance between two keyframes whose direction is compared, as a share of the largest one; rotations alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class CameraEffect:
     ln_range: Float64[np.ndarray, "p"]
     """Of the range of each point, relative to the median point; 0 where no keyframe sees it."""
     direction_rad: float
-    """Of each component of the directions between keyframes: median of their absolute values."""
+    """Of the directions between keyframes, per component: the median of the changes over √2."""
     rotation: float
     """Of the rotations between keyframes, over their angles: root mean square. About 1 for a camera that only turns."""
     ln_travel: float
@@ -100,7 +100,7 @@ def _ln_travel(before: SparseReconstruction, after: SparseReconstruction) -> flo
 
 
 def _direction_change_rad(before: SparseReconstruction, after: SparseReconstruction) -> float:
-    """Change of the directions between keyframes, per component across them: median of the absolute values."""
+    """Change of the directions between keyframes, per component: the median over √2."""
     old, new = (_units(_offsets(each))[_far_pairs(before)] for each in (before, after))
     return float(np.median(np.linalg.norm(new - old, axis=1)) / np.sqrt(2))
 

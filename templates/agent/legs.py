@@ -70,8 +70,8 @@ class Largest(Columns):
 
 
 def motion(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Motion:
-    """σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions. A wrong focal length makes each
-    rotation longer, a wrong principal point turns some of it into others."""
+    """σ of translations = (systematic ⊕ σ of the rotation) · length ⊕ σ of positions. A wrong focal length changes each
+    rotation in proportion, a wrong principal point turns some of it into others."""
     poses = scene.world_from_cam(frames)
     amounts = pair_amounts(poses[:, 0], poses[:, 1])
     rotation, focal, centre = scene.rotation_sigma_rad(frames), scene.turn_sigma_by_focal, scene.turn_sigma_by_centre
