@@ -17,13 +17,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from benchmarks.trust.clips import REAL, AnyClip, HardClip, RoomClip, plain_clips, real_clips
+from benchmarks.trust.code_hash import ROOT, digest
 from benchmarks.trust.hard_rooms import KINDS
 from benchmarks.trust.instrument import Instrument, check
 from benchmarks.trust.rooms import Style
 from benchmarks.trust.sources import TRUE_SETS, DetectedClip, RenderedSignals, TrueSet
 from benchmarks.trust.stated_cameras import NOT_UPRIGHT, StatedCamera
 from benchmarks.trust.table import table
-from benchmarks.trust.verdicts import ROOT, Judge, digest
+from benchmarks.trust.verdicts import CODE, Judge
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
 
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
     clips = [clip for clip in _clips(given) if fnmatch(clip.name, given.only)]
-    judge = Judge(out=given.out.resolve(), code=digest(), seed=given.seed)
+    judge = Judge(out=given.out.resolve(), code=digest(CODE), seed=given.seed)
     missing = [clip for clip in clips if judge.kept(clip) is None]
     print(f"{len(clips)} clips, {len(clips) - len(missing)} have their verdicts", flush=True)
     task, todo = (Instrument(judge=judge), clips) if given.quick else (judge, missing)

@@ -18,11 +18,11 @@ import spatial_engine as se
 from benchmarks.trust.asked import Known, Setup, asked, count
 from benchmarks.trust.cached_reconstructions import Cache, cached_reconstructions
 from benchmarks.trust.clips import HardClip, RoomClip
+from benchmarks.trust.code_hash import ROOT, digest
 from benchmarks.trust.gate_table import Result, table, with_table
 from benchmarks.trust.gates import GATES, Gate
 from benchmarks.trust.hard_rooms import KINDS
 from benchmarks.trust.switch import concerned, signals_without, switched_setup
-from benchmarks.trust.verdicts import ROOT, digest
 from experts.expert import Expert
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks

@@ -1,6 +1,5 @@
 """The verdicts of one clip: makes labels from pixels, compares them with ground truth, and stores both in one file."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -9,6 +8,7 @@ from typing import Any
 
 from benchmarks.trust.asked import REAL_FACTS, Setup, described, questions_of, scenes_with
 from benchmarks.trust.clips import AnyClip, ClipSignals
+from benchmarks.trust.code_hash import digest
 from benchmarks.trust.stated_cameras import StatedCamera
 from experts.clip import Clip
 from spatial_engine.atomic_file import atomic_file
@@ -23,10 +23,9 @@ from spatial_engine.trust.yield_share import ClipYield, scene_yield
 from templates.question import Question
 from templates.settings import AskSettings
 
-ROOT = Path(__file__).parents[2]
 _FILE = "verdicts.jsonl"
 _OWN = ("asked", "clips", "creatures", "layouts", "rooms", "sources", "stated_cameras", "verdicts")
-_CODE = (
+CODE = (
     "experts/**/*.py",
     "experts/sigma_calibration/*.json",
     "action_mapping/**/*.py",
@@ -81,7 +80,7 @@ class Judge:
 
     out: Path
     code: str
-    """`digest()` when the run began."""
+    """`digest(CODE)` when the run began."""
     seed: int
 
     def __call__(self, clip: AnyClip | StatedCamera) -> dict[str, int]:
@@ -158,14 +157,6 @@ def count(verdicts: Sequence[Verdict]) -> dict[str, int]:
 def _stated_count(kept: ClipVerdicts) -> dict[str, int]:
     each = kept.about["statements"]
     return {word: sum(one[word] for one in each) for word in ("right", "wrong", "undecidable")}
-
-
-def digest(patterns: Sequence[str] = _CODE) -> str:
-    """Hash of the code in these files."""
-    found = hashlib.sha256()
-    for path in sorted({path for pattern in patterns for path in ROOT.glob(pattern)}):
-        found.update(f"{path.relative_to(ROOT).as_posix()}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return found.hexdigest()[:16]
 
 
 def read(folder: Path, code: str | None = None, seed: int | None = None) -> ClipVerdicts | None:

@@ -9,6 +9,7 @@ import importlib.util
 import json
 from pathlib import Path
 
+from benchmarks.trust.code_hash import code_of
 from experts.registry import EXPERTS
 
 RECORD = Path(__file__).with_name("versions.json")
@@ -25,22 +26,22 @@ def source_hash(name: str) -> str:
     """Hash of the code of an expert's module and of the `experts` modules that it imports, without docstrings."""
     waiting, seen = [EXPERTS.builtin[name].partition(":")[0]], set(TYPES_ONLY)
     digest = hashlib.sha256()
-    trees = {}
+    sources = {}
     while waiting:
         module = waiting.pop()
         if module not in seen:
             seen.add(module)
-            trees[module] = tree_of(module)
-            waiting += imported(trees[module])
-    for module in sorted(trees):
-        digest.update(f"{module}\n{ast.dump(without_docstrings(trees[module]))}".encode())
+            sources[module] = source_of(module)
+            waiting += imported(ast.parse(sources[module]))
+    for module in sorted(sources):
+        digest.update(f"{module}\n{code_of(sources[module])}".encode())
     return digest.hexdigest()[:16]
 
 
-def tree_of(module: str) -> ast.Module:
+def source_of(module: str) -> str:
     spec = importlib.util.find_spec(module)
     assert spec is not None and spec.origin is not None
-    return ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    return Path(spec.origin).read_text(encoding="utf-8")
 
 
 def imported(tree: ast.Module) -> list[str]:
@@ -54,16 +55,6 @@ def imported(tree: ast.Module) -> list[str]:
         for alias in node.names
     ]
     return [name for name in names if name.startswith("experts.")]
-
-
-def without_docstrings(tree: ast.Module) -> ast.Module:
-    """Drops docstrings and other bare strings. (The tree contains no comments.)"""
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            kept = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-            node.body = kept or [ast.Pass()]  # type: ignore[attr-defined]
-    return tree
 
 
 def stale(recorded: dict[str, dict[str, str]], now: dict[str, dict[str, str]]) -> list[str]:
@@ -84,10 +75,9 @@ def test_versions_change_with_sources() -> None:
 
 
 def test_a_changed_constant_changes_the_hash_and_a_comment_does_not() -> None:
-    one, two = (ast.parse(f'"""Words."""\nx = {n}  # note') for n in (1, 2))
-    other_words = ast.parse('"""Other."""\nx = 1')
-    assert ast.dump(without_docstrings(one)) == ast.dump(without_docstrings(other_words))
-    assert ast.dump(without_docstrings(one)) != ast.dump(without_docstrings(two))
+    one, two = (code_of(f'"""Words."""\nx = {n}  # note') for n in (1, 2))
+    assert one == code_of('"""Other."""\nx = 1')
+    assert one != two
     before = {"klt": {"version": "1", "source": "a"}}
     assert stale(before, {"klt": {"version": "1", "source": "b"}}) == ["klt"]
     assert stale(before, {"klt": {"version": "2", "source": "b"}}) == []

@@ -1,0 +1,22 @@
+from pathlib import Path
+
+from benchmarks.trust.code_hash import digest
+
+
+def test_words_do_not_change_the_hash_and_code_data_and_names_do(tmp_path: Path) -> None:
+    module, data = tmp_path / "gate.py", tmp_path / "factors.json"
+
+    def of(code: str, numbers: str = "{}") -> str:
+        module.write_text(code)
+        data.write_text(numbers)
+        return digest(("*.py", "*.json"), tmp_path)
+
+    first = of(
+        '"""Gate."""\nlimit = 2\n"""In pixels."""\n\n\ndef passes(x: int) -> bool:\n    """Docs."""\n    return x < 2\n'
+    )
+    assert first == of("limit = 2  # pixels\ndef passes(x: int) -> bool:\n    return x < 2\n")
+    assert first != of("limit = 3\ndef passes(x: int) -> bool:\n    return x < 2\n")
+    assert first != of("limit = 2\ndef passes(x: int) -> bool:\n    return x < 2\n", '{"a": 1}')
+    of("limit = 2\ndef passes(x: int) -> bool:\n    return x < 2\n")
+    module.rename(tmp_path / "other.py")
+    assert first != digest(("*.py", "*.json"), tmp_path)
