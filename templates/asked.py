@@ -33,6 +33,8 @@ class Origin:
     """Of every signal of every scene that the answers depend on."""
     licence: Mapping[str, Json]
     """{"footage": ..., "signals": [...], "commercial_ok": bool}"""
+    sigma_factor: float = 1.0
+    """What their σ is multiplied by when they are recorded (`experts.sigma_calibration.AnswerFactor`)."""
 
 
 @dataclass(frozen=True, kw_only=True)

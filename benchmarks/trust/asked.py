@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from experts.clip import Clip
-from experts.sigma_calibration import packaged_calibration, with_sigma_calibration
+from experts.sigma_calibration import SigmaCalibration, packaged_calibration, with_sigma_calibration
 from experts.signals import Signals
+from spatial_engine.dataset.asking import with_answer_sigma
 from spatial_engine.dataset.question_line import plain, question_of
 from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
@@ -40,6 +41,7 @@ class Setup:
     outliers: OutlierSettings = field(default_factory=OutlierSettings)
     templates: Mapping[str, Template] = field(default_factory=create_templates)
     seed: int = 0
+    calibration: SigmaCalibration = field(default_factory=packaged_calibration)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +73,8 @@ class Known:
 
 
 def scenes_with(clip: Clip, signals: Signals, setup: Setup) -> tuple[Scene, ...]:
-    """The scenes of a clip, with the packaged σ calibration."""
-    calibrated = with_sigma_calibration(signals, packaged_calibration())
+    """The scenes of a clip, with the σ calibration."""
+    calibrated = with_sigma_calibration(signals, setup.calibration)
     return tuple(replace(scene, outliers=setup.outliers) for scene in scenes_of(clip, calibrated))
 
 
@@ -81,7 +83,8 @@ def questions_of(clip: Clip, scenes: tuple[Scene, ...], setup: Setup, templates:
     parts = (
         part for name in templates for part in ask(setup.templates[name], scenes, setup.ask, setup.seed, Reasons())
     )
-    return [_question(draft, clip) for part in parts for draft in part.drafts()]
+    scaled = (with_answer_sigma(part, setup.calibration) for part in parts)
+    return [_question(draft, clip) for part in scaled for draft in part.drafts()]
 
 
 def described(fact: Mapping[str, Json], verdict: Verdict) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from benchmarks.trust.clips import AnyClip, ClipSignals
 from benchmarks.trust.code_hash import digest
 from benchmarks.trust.stated_cameras import StatedCamera
 from experts.clip import Clip
+from experts.sigma_calibration import SigmaCalibration, packaged_calibration
 from spatial_engine.atomic_file import atomic_file
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.trust.candidates import pictures_of
@@ -82,22 +83,25 @@ class Judge:
     code: str
     """`digest(CODE)` when the run began."""
     seed: int
+    calibration: SigmaCalibration = field(default_factory=packaged_calibration)
+    file: str = _FILE
+    """Name of the file in the folder of each clip."""
 
     def __call__(self, clip: AnyClip | StatedCamera) -> dict[str, int]:
         """Makes a clip's verdicts, and counts them. Signals in the store are not made again."""
         if isinstance(clip, StatedCamera):
             stated = self._stated(clip)
-            _write(self.out / clip.name / _FILE, stated)
+            _write(self.out / clip.name / self.file, stated)
             return _stated_count(stated)
         return count(self.judged(self.asked(clip)).verdicts)
 
     def kept(self, clip: AnyClip | StatedCamera) -> ClipVerdicts | None:
         """The verdicts of this code and seed."""
-        return read(self.out / clip.name, self.code, self.seed)
+        return read(self.out / clip.name, self.code, self.seed, self.file)
 
     def asked(self, clip: AnyClip) -> AskedClip:
         """All that is asked about a clip."""
-        setup = setup_of(clip, self.seed)
+        setup = replace(setup_of(clip, self.seed), calibration=self.calibration)
         signalled = clip.signals(made_in(self.out / clip.name))
         questions: dict[str, Question] = {}
         yields: list[ClipYield] = []
@@ -128,7 +132,7 @@ class Judge:
         kept = ClipVerdicts(
             about=self._signed(about), yields=asked.yields, signals=tuple(errors), verdicts=tuple(verdicts)
         )
-        _write(self.out / clip.name / _FILE, kept)
+        _write(self.out / clip.name / self.file, kept)
         return kept
 
     def _stated(self, clip: StatedCamera) -> ClipVerdicts:
@@ -159,11 +163,11 @@ def _stated_count(kept: ClipVerdicts) -> dict[str, int]:
     return {word: sum(one[word] for one in each) for word in ("right", "wrong", "undecidable")}
 
 
-def read(folder: Path, code: str | None = None, seed: int | None = None) -> ClipVerdicts | None:
+def read(folder: Path, code: str | None = None, seed: int | None = None, file: str = _FILE) -> ClipVerdicts | None:
     """The results in a clip's folder; None if there are none, or they are of other code or seed than stated."""
-    if not (folder / _FILE).is_file():
+    if not (folder / file).is_file():
         return None
-    first, *rest = (folder / _FILE).read_text(encoding="utf-8").splitlines()
+    first, *rest = (folder / file).read_text(encoding="utf-8").splitlines()
     head = json.loads(first)
     if code not in (None, head["about"]["code"]) or seed not in (None, head["about"]["seed"]):
         return None

@@ -2,6 +2,7 @@
 
 from experts.sigma_calibration.sigma_calibration import (
     QUANTITIES,
+    AnswerFactor,
     HeldOut,
     NotCalibrated,
     SigmaCalibration,
@@ -13,6 +14,7 @@ from experts.sigma_calibration.sigma_calibration import (
 
 __all__ = [
     "QUANTITIES",
+    "AnswerFactor",
     "HeldOut",
     "NotCalibrated",
     "SigmaCalibration",

@@ -1,9 +1,12 @@
-"""Fits the factor that scales stated σ to measured errors. Every set is left out once, so no set confirms itself.
+"""Fits the factors that scale stated σ to measured errors. Every set is left out once, so no set confirms itself.
 
 For normal errors the median of the squared error is 0.455 σ², and 95.45 % of the errors are within 2 σ. The factor
 satisfies both conditions: the first describes the bulk, the second the tail. The worst 4.5 % do not enter: outliers are
 described by outlier_probability. It satisfies them for filmed and for rendered sets separately: rendered ones have
 exact truth, but a simpler lens.
+
+The σ of an answer decides nothing. Errors have longer tails than normal ones, so that no factor gives both shares; its
+factor is the geometric mean of the two.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,11 +16,17 @@ import numpy as np
 from jaxtyping import Float64
 from scipy.optimize import brentq
 
-from experts.sigma_calibration.sigma_calibration import HeldOut, NotCalibrated, SigmaFactor, named_sets
+from experts.sigma_calibration.sigma_calibration import (
+    AnswerFactor,
+    HeldOut,
+    NotCalibrated,
+    SigmaFactor,
+    named_sets,
+)
 
 MEDIAN_OF_CHI_SQUARE = 0.4549
 """For one degree of freedom."""
-_WITHIN_2 = 0.9545
+_WITHIN_1, _WITHIN_2 = 0.6827, 0.9545
 _DECIMALS = 3
 _SMALLEST = 0.5
 """No factor is smaller: other contributions to the differences would hide what σ is."""
@@ -40,6 +49,10 @@ class FitSettings:
     narrowed_worst: float = 0.85
     """... and none of them has less than this share. Errors of one clip come together, so that one set in twenty lies
     beyond 2 σ as a whole where σ is right."""
+    answer_sets: int = 4
+    """The σ of a template's answers has a factor only where so many sets have answers with an error."""
+    most_of_a_set: int = 30
+    """Answers of one set weigh as many answers at most: their errors come together."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +98,15 @@ def _factor_of_kind(samples: Mapping[str, ErrorSample]) -> float:
 
 def _normal_scale(z: Float64[np.ndarray, "n"], weight: Float64[np.ndarray, "n"]) -> float:
     """The larger of √(median z² / 0.455) and half the 95.45 % quantile of |z|; 1 for normal errors."""
+    middle, far = _quantiles(z, weight, 0.5, _WITHIN_2)
+    return float(max(middle / np.sqrt(MEDIAN_OF_CHI_SQUARE), far / 2))
+
+
+def _quantiles(z: Float64[np.ndarray, "n"], weight: Float64[np.ndarray, "n"], *shares: float) -> list[float]:
+    """The values of z below which these shares of the weight lie."""
     order = np.argsort(z, kind="stable")
     share = (np.cumsum(weight[order]) - 0.5 * weight[order]) / weight.sum()
-    middle, far = np.interp([0.5, _WITHIN_2], share, z[order])
-    return float(max(middle / np.sqrt(MEDIAN_OF_CHI_SQUARE), far / 2))
+    return np.interp(shares, share, z[order]).tolist()
 
 
 def fit(
@@ -132,6 +150,44 @@ def fit(
     )  # fmt: skip
 
 
+def fit_answers(
+    template: str,
+    version: str,
+    experts: Mapping[str, str],
+    samples: Mapping[str, ErrorSample],
+    settings: FitSettings | None = None,
+) -> AnswerFactor | None:
+    """The factor for σ of a template's answers; None where too few sets have answers. Does not depend on the order of
+    `samples`."""
+    settings = settings or FitSettings()
+    samples = {name: samples[name] for name in sorted(samples) if len(samples[name].error)}
+    count = sum(len(each.error) for each in samples.values())
+    if len(samples) < settings.answer_sets or count < settings.min_samples:
+        return None
+
+    def factor(left_out: str | None = None) -> float:
+        used = [each for name, each in samples.items() if name != left_out]
+        return round(_typical_factor(used, settings.most_of_a_set), _DECIMALS)
+
+    return AnswerFactor(
+        template=template, version=version, experts=dict(sorted(experts.items())), factor=factor(), samples=count,
+        held_out=tuple(_left_out(name, each, fitted := factor(name), fitted) for name, each in samples.items()),
+    )  # fmt: skip
+
+
+def _typical_factor(samples: Sequence[ErrorSample], most: int) -> float:
+    """The geometric mean of the factor with 68.27 % of the errors within 1 σ and of that with 95.45 % within 2 σ: the
+    larger one of filmed sets and of rendered ones."""
+    found = []
+    for kind in (False, True):
+        errors = [each.error for each in samples if each.rendered == kind]
+        if errors:
+            weight = np.concatenate([np.full(len(own), min(1, most / len(own))) for own in errors])
+            near, far = _quantiles(np.concatenate(errors), weight, _WITHIN_1, _WITHIN_2)
+            found.append(np.sqrt(near * far / 2))
+    return float(max(found))
+
+
 def _agree(held_out: Sequence[HeldOut], settings: FitSettings) -> bool:
     """Whether the left-out sets, filmed and rendered, are within the narrowed σ."""
     shares = {kind: [each.within_2 for each in held_out if each.rendered == kind] for kind in (False, True)}
@@ -143,11 +199,15 @@ def _agree(held_out: Sequence[HeldOut], settings: FitSettings) -> bool:
 def _held_out(name: str, samples: Mapping[str, ErrorSample], least: float) -> HeldOut:
     """The fit without a set, and that set's errors with the fitted factor, but no smaller one than `least`."""
     factor = round(fitted_factor({other: each for other, each in samples.items() if other != name}), _DECIMALS)
-    own, applied = samples[name], max(least, factor)
+    return _left_out(name, samples[name], factor, max(least, factor))
+
+
+def _left_out(name: str, own: ErrorSample, fitted: float, applied: float) -> HeldOut:
+    """A set's errors with the applied factor."""
     return HeldOut(
         set=name,
         samples=len(own.error),
-        fitted=factor,
+        fitted=fitted,
         within_1=round(own.within(1, applied), _DECIMALS),
         within_2=round(own.within(2, applied), _DECIMALS),
         rendered=own.rendered,

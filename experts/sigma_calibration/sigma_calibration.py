@@ -1,9 +1,9 @@
-"""σ calibration: one factor per quantity of an expert's signal, the file that stores the factors, and their
-application."""
+"""σ calibration: one factor per quantity of an expert's signal and one per template, the file that stores the factors,
+and their application."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -53,14 +53,17 @@ class SigmaFactor:
     """One entry per set, sorted by name."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.factor < float("inf"):
-            name = f"{self.expert} {self.signal} {self.quantity}"
-            raise ValueError(f"factor {self.factor} of {name}: allowed are finite numbers above 0")
+        _check(self.factor, f"{self.expert} {self.signal} {self.quantity}")
 
     @property
     def sets(self) -> list[str]:
         """The sets that it was fitted on, as in `named_sets`."""
         return named_sets({each.set: each.rendered for each in self.held_out})
+
+
+def _check(factor: float, of: str) -> None:
+    if not 0 < factor < float("inf"):
+        raise ValueError(f"factor {factor} of {of}: allowed are finite numbers above 0")
 
 
 def named_sets(rendered: Mapping[str, bool]) -> list[str]:
@@ -90,6 +93,30 @@ class NotCalibrated:
     """Why the errors do not suffice ("one set only")."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class AnswerFactor:
+    """The σ of a template's answers is multiplied by `factor` when they are recorded.
+
+    σ of signals holds for the worst clips, because it decides what is asked. Typical errors are smaller, and the σ of
+    an answer says how large they are.
+    """
+
+    template: str
+    """Registry name."""
+    version: str
+    """Version of the template that the factor was fitted for."""
+    experts: Mapping[str, str]
+    """Version of each expert whose signals the answers depended on. Answers that depend on others are not scaled."""
+    factor: float
+    samples: int
+    """Number of errors that it was fitted on, over all sets."""
+    held_out: tuple[HeldOut, ...]
+    """One entry per set, sorted by name."""
+
+    def __post_init__(self) -> None:
+        _check(self.factor, f"answers of {self.template}")
+
+
 PACKAGED = Path(__file__).with_name("sigma_calibration.json")
 """The calibration that comes with the software; `make calibrate` writes it."""
 FORMAT_VERSION = 2
@@ -102,6 +129,8 @@ class SigmaCalibration:
     factors: tuple[SigmaFactor, ...] = ()
     """At most one per expert, weights, signal and quantity."""
     not_calibrated: tuple[NotCalibrated, ...] = ()
+    answers: tuple[AnswerFactor, ...] = ()
+    """At most one per template."""
 
     def of(self, made_by: Provenance, signal: str, quantity: str) -> SigmaFactor | None:
         """The factor of a quantity of a signal. A factor of another version or of other weights still applies if it
@@ -116,10 +145,21 @@ class SigmaCalibration:
         ]
         return max(found, key=lambda each: (each.weights_sha256 == made_by.weights_sha256, each.factor), default=None)
 
+    def of_answers(self, template: str, version: str, provenance: Sequence[Mapping[str, Any]]) -> float:
+        """The factor for σ of a template's answers, given the provenance of the signals that they depend on; 1 where
+        none was fitted for these versions of the template and of the experts."""
+        versions = {record["expert"]: record["version"] for record in provenance}
+        found = (
+            each.factor
+            for each in self.answers
+            if (each.template, each.version) == (template, version) and versions.items() <= each.experts.items()
+        )
+        return next(found, 1.0)
+
     @property
     def digest(self) -> str:
         """First 16 hex digits of the sha256 of the factors: equal factors have equal digests."""
-        content = [asdict(each) for each in self.factors]
+        content = [*map(asdict, self.factors), *map(asdict, self.answers)]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
@@ -128,6 +168,7 @@ class SigmaCalibration:
             "format_version": FORMAT_VERSION,
             "factors": [asdict(each) | {"held_out": [asdict(one) for one in each.held_out]} for each in self.factors],
             "not_calibrated": [asdict(each) | {"sets": list(each.sets)} for each in self.not_calibrated],
+            "answers": [asdict(each) | {"held_out": [asdict(one) for one in each.held_out]} for each in self.answers],
         }
 
     @staticmethod
@@ -140,15 +181,16 @@ class SigmaCalibration:
                 " write it again with `spatial-engine calibrate`"
             )
         return SigmaCalibration(
-            factors=tuple(_factor_from_json(each) for each in content.get("factors", ())),
+            factors=tuple(SigmaFactor(**_with_held_out(each)) for each in content.get("factors", ())),
+            answers=tuple(AnswerFactor(**_with_held_out(each)) for each in content.get("answers", ())),
             not_calibrated=tuple(
                 NotCalibrated(**each | {"sets": tuple(each["sets"])}) for each in content.get("not_calibrated", ())
             ),
         )
 
 
-def _factor_from_json(content: Mapping[str, Any]) -> SigmaFactor:
-    return SigmaFactor(**{**content, "held_out": tuple(HeldOut(**each) for each in content["held_out"])})
+def _with_held_out(content: Mapping[str, Any]) -> dict[str, Any]:
+    return {**content, "held_out": tuple(HeldOut(**each) for each in content["held_out"])}
 
 
 def read_calibration(path: Path) -> SigmaCalibration:

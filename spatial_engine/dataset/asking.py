@@ -27,6 +27,7 @@ from spatial_engine.options import GenerateOptions, Shard, words
 from spatial_engine.progress import Progress
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
+from templates.asked import Asked
 from templates.generate import ask_clip, ask_puzzles
 from templates.registry import UnknownAbilityError, create_templates
 from templates.scene.scene import Scene
@@ -168,6 +169,7 @@ class AskClip:
         if clip_id:
             clip, signals = self._measured(clip_id)
             made = ask_clip(clip, signals, self.templates, self.settings, self.seed, template_error)
+            made = replace(made, asked=tuple(with_answer_sigma(part, self.calibration) for part in made.asked))
             diagonal_px = float(np.hypot(clip.width_px, clip.height_px))
         else:
             made, diagonal_px = ask_puzzles(self.templates, self.puzzles, self.seed, template_error), 1.0
@@ -194,6 +196,12 @@ class AskClip:
     def _store(self) -> Store:
         assert self.store_path is not None  # puzzles show no clip
         return Store(self.store_path)
+
+
+def with_answer_sigma(asked: Asked, calibration: SigmaCalibration) -> Asked:
+    """The same questions, with the factor of the calibration for σ of their answers."""
+    factor = calibration.of_answers(asked.template.name, asked.template.version, asked.origin.provenance)
+    return asked if factor == 1 else replace(asked, origin=replace(asked.origin, sigma_factor=factor))
 
 
 def _ask_settings(options: GenerateOptions, store: Store | None, templates: int) -> AskSettings:

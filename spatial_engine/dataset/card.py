@@ -101,8 +101,9 @@ C ...
   `point_fraction`, and `rotation_step_deg`, in `scorer_params`). It is right if it ends within `tolerance` steps of
   the target pose.
 
-`sigma` is one standard deviation of a numeric answer. `margin` is the distance of a label from the nearest other
-label, in σ. Neither includes outliers; `evidence.p_right` does. `tolerance` is null for labels.
+`sigma` is one standard deviation of a numeric answer, as errors typically are. Whether a question is asked was decided
+with a larger one, which holds for difficult clips; `margin`, the distance of a label from the nearest other label, is
+stated in it. Neither includes outliers; `evidence.p_right` does. `tolerance` is null for labels.
 
 All formats of one fact share `fact_id`. Keep them in the same split, as `splits` in `audit.json` does."""
 

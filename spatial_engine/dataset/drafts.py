@@ -67,7 +67,7 @@ class Drafts:
             "clip": made.clip_id,
             "diagonal_px": diagonal_px,
             "tables": tables,
-            "origins": [[origin.provenance, origin.licence] for origin in origins],
+            "origins": [[origin.provenance, origin.licence, origin.sigma_factor] for origin in origins],
         }
         write_arrays(self._file(made.clip_id, key, "asked"), record)
         self._write_keys(made.clip_id, key, made.asked, diagonal_px, made.refusals, ())
@@ -106,7 +106,10 @@ class Drafts:
 
     def _read(self, clip_id: str, key: str) -> tuple[list[Asked], float]:
         record = read_arrays(self._file(clip_id, key, "asked"))
-        origins = [Origin(provenance=tuple(p), licence=licence) for p, licence in record["origins"]]
+        origins = [
+            Origin(provenance=tuple(provenance), licence=licence, sigma_factor=factor)
+            for provenance, licence, factor in record["origins"]
+        ]
         tables = [self._from_record(clip_id, each, origins) for each in record["tables"]]
         return tables, record["diagonal_px"]
 

@@ -43,7 +43,7 @@ def question_of(
         answer=LETTERS[list(order).index(draft.written)] if order else written,
         value=recorded.value,
         unit=recorded.unit if draft.written is None else "",
-        sigma=recorded.sigma,
+        sigma=_scaled(recorded.sigma, draft.origin.sigma_factor),
         tolerance=recorded.tolerance,
         margin=recorded.margin,
         scorer=draft.answer.name,
@@ -57,6 +57,17 @@ def question_of(
         provenance=draft.origin.provenance,
         licence=draft.origin.licence,
     )
+
+
+def _scaled(sigma: Json, factor: float) -> Json:
+    """Every number of a recorded σ times the factor."""
+    if factor == 1 or sigma is None:
+        return sigma
+    if isinstance(sigma, Mapping):
+        return {name: _scaled(part, factor) for name, part in sigma.items()}
+    if isinstance(sigma, list | tuple):
+        return [_scaled(part, factor) for part in sigma]
+    return sigma * factor
 
 
 def _entries(clip: Clip | None, shown: Sequence[Medium], known: dict[Medium, dict[str, Json]]) -> list[dict[str, Json]]:

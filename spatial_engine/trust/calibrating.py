@@ -197,13 +197,15 @@ def _set_name(given: str) -> str:
 
 _WITHIN = ("within 1 σ (%)", "within 2 σ (%)")
 _HEAD = ("σ of", "factor", "left-out sequence", "samples", "factor fitted on the others", *_WITHIN)
+_HEAD_ANSWERS = ("σ of answers of", "factor", "left-out sequences", "samples", "largest of their fits", *_WITHIN)
 _HEAD_WITHOUT = ("σ of", "samples", "factor would be", *_WITHIN, "sequences", "not calibrated because")
 
 
 def sigma_table(calibration: SigmaCalibration) -> str:
-    """The fitted factors with their held-out sets; then what was measured but not fitted."""
+    """The fitted factors with their held-out sets; then what was measured but not fitted; then those of answers."""
     tables = [_markdown(_HEAD, list(_fitted(calibration)))] if calibration.factors else []
     tables += [_markdown(_HEAD_WITHOUT, list(_not_fitted(calibration)))] if calibration.not_calibrated else []
+    tables += [_markdown(_HEAD_ANSWERS, list(_of_answers(calibration)))] if calibration.answers else []
     return "\n\n".join(tables)
 
 
@@ -218,6 +220,16 @@ def _fitted(calibration: SigmaCalibration) -> Iterator[Sequence[str]]:
                 of = factor = ""
         if rendered:
             yield (of, factor, f"each of {len(rendered)} rendered", *_left_out(rendered))
+
+
+def _of_answers(calibration: SigmaCalibration) -> Iterator[Sequence[str]]:
+    """Two rows per template: all filmed sets, with the average of their coverage, and all rendered ones."""
+    for each in calibration.answers:
+        of, factor = each.template, f"{each.factor:.2f}"
+        for kind, made in (("filmed", False), ("rendered", True)):
+            if own := [one for one in each.held_out if one.rendered == made]:
+                yield (of, factor, f"each of {len(own)} {kind}", *_left_out(own))
+                of = factor = ""
 
 
 def _left_out(sets: Sequence[HeldOut]) -> Sequence[str]:

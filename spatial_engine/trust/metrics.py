@@ -138,21 +138,15 @@ class Coverage:
 
 
 def coverage(verdicts: Iterable[Verdict]) -> Coverage | None:
-    """Over the numbers of some verdicts; None if the truth has none of them. Facts whose truth changes within a few
-    pixels do not count."""
-    found: dict[tuple[str, str, str], float] = {}
-    for verdict in verdicts:
-        if verdict.word == "undecidable" and verdict.target is not None and "within a few pixels" in verdict.reason:
-            continue
-        for name, share in in_sigmas(verdict).items():
-            found[verdict.clip, verdict.fact_id, name] = share
+    """Over the numbers of some verdicts; None if the truth has none of them."""
+    found = errors_in_sigmas(verdicts)
     if not found:
         return None
     z = np.array(list(found.values()))
     return Coverage(
         numbers=len(z),
-        facts=len({key[:2] for key in found}),
-        clips=len({clip for clip, *_ in found}),
+        facts=len({(clip, fact) for _, clip, fact, _ in found}),
+        clips=len({clip for _, clip, _, _ in found}),
         within_1=float(np.mean(z <= 1)),
         within_2=float(np.mean(z <= 2)),
         scale_factor=float(np.sqrt(np.median(z**2) / MEDIAN_OF_CHI_SQUARE)),
@@ -162,6 +156,17 @@ def coverage(verdicts: Iterable[Verdict]) -> Coverage | None:
             for p, reach in zip(NOMINAL, (-ndtri((1 - np.array(NOMINAL)) / 2)).tolist(), strict=True)
         ),
     )
+
+
+def errors_in_sigmas(verdicts: Iterable[Verdict]) -> dict[tuple[str, str, str, str], float]:
+    """|error| / σ by template, clip, fact and name of the number, in however many formats a fact is asked. Facts whose
+    truth changes within a few pixels do not count."""
+    return {
+        (verdict.template, verdict.clip, verdict.fact_id, name): z
+        for verdict in verdicts
+        if not (verdict.word == "undecidable" and verdict.target is not None and "a few pixels" in verdict.reason)
+        for name, z in in_sigmas(verdict).items()
+    }
 
 
 def in_sigmas(verdict: Verdict) -> dict[str, float]:

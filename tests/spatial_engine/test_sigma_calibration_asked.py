@@ -18,7 +18,7 @@ from spatial_engine.trust.audit_dataset import audit_dataset
 from spatial_engine.trust.yield_share import clip_yield
 from templates.registry import create_templates
 from templates.settings import AskSettings
-from tests.experts.sigma_calibration.test_sigma_calibration import one_factor
+from tests.experts.sigma_calibration.test_sigma_calibration import of_answers, one_factor
 from tests.spatial_engine.trust.known_room import EXPERT, measured, opened, write_room
 
 RAW = replace(EXPERT, sigma="raw")
@@ -75,6 +75,25 @@ def test_raw_is_asked_about_once_it_is_calibrated(datasets):
         assert maker["calibrated_on"] == {quantity: ["attic"] for quantity in QUANTITIES["camera_path"]}
     turn = next(q for q in questions if q.template == "camera_turn" and q.format == "numeric")
     assert turn.sigma == pytest.approx(1.25 * hypot(0.1, 0.01 * turn.value), rel=0.02)
+
+
+@pytest.mark.long(sample=True)
+def test_answers_state_their_own_sigma_and_the_same_is_asked(datasets, store, tmp_path):
+    turn = create_templates()["camera_turn"]
+    answers = of_answers(0.6, template=turn.name, version=turn.version, experts={RAW.expert: RAW.version})
+    path = tmp_path / "calibration.json"
+    path.write_text(json.dumps(replace(CALIBRATION, answers=(answers,)).to_json()))
+    made = {q.id: q for q in generate(store, tmp_path / "data", sigma_calibration=path).questions}
+    before = {q.id: q for q in datasets[1].questions}
+    assert made.keys() == before.keys()
+    for id, question in made.items():
+        factor = 0.6 if question.template == "camera_turn" and question.sigma is not None else 1
+        assert replace(question, sigma=before[id].sigma) == before[id]
+        if factor != 1:
+            assert question.sigma == pytest.approx(0.6 * before[id].sigma)
+        else:
+            assert question.sigma == before[id].sigma
+    assert any(q.template == "camera_turn" and q.sigma for q in made.values())
 
 
 def test_the_audit_names_the_factors(datasets):

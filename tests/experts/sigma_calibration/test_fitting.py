@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experts.sigma_calibration import NotCalibrated, SigmaFactor
-from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit, fitted_factor
+from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit, fit_answers, fitted_factor
 
 SETS = ("attic", "barn", "cellar", "dock")
 
@@ -127,3 +127,37 @@ def test_the_order_of_sets_and_errors_does_not_matter(order, seed, factor):
     mixed = np.random.default_rng(seed).permutation(40)
     shuffled = {name: ErrorSample(error=samples[name].error[mixed], other=samples[name].other[mixed]) for name in order}
     assert fitted(shuffled) == fitted(samples)
+
+
+def answers(samples, **more):
+    return fit_answers("camera_turn", "3", {"klt": "5", "colmap": "24"}, samples, **more)
+
+
+@pytest.mark.parametrize("factor", [0.4, 1.0, 1.6])
+def test_sigma_of_answers_gets_the_factor_of_normal_errors(factor):
+    found = answers(by_set(factor) | rendered(factor / 2, 6))
+    assert found.factor == pytest.approx(factor, rel=0.06), "the larger one of filmed and rendered sets"
+    assert list(found.experts.items()) == [("colmap", "24"), ("klt", "5")] and found.samples == 30_000
+    for one in found.held_out:
+        if not one.rendered:
+            assert one.within_1 == pytest.approx(0.683, abs=0.04) and one.within_2 == pytest.approx(0.954, abs=0.02)
+
+
+def test_long_tails_give_the_geometric_mean():
+    error = np.r_[np.full(70, 0.5), np.full(30, 4.0)]
+    tailed = ErrorSample(error=error, other=np.zeros(100))
+    assert answers(dict.fromkeys(SETS, tailed)).factor == pytest.approx(np.sqrt(0.5 * 2.0), rel=0.02)
+
+
+def test_a_long_set_weighs_as_thirty_answers():
+    few = {name: normal(1.0, count=30, seed=seed) for seed, name in enumerate(SETS)}
+    same = answers(few | {"long": normal(3.0, count=30, seed=9)}).factor
+    assert answers(few | {"long": normal(3.0, count=3000, seed=9)}).factor == pytest.approx(same, rel=0.3)
+
+
+def test_too_few_sets_or_answers_give_no_factor():
+    sets = by_set(0.5)
+    assert answers({name: sets[name] for name in SETS[:3]}) is None
+    assert answers({name: normal(0.5, count=7) for name in SETS}) is None
+    assert answers({name: normal(0.5, count=8) for name in SETS}) is not None
+    assert answers(sets | {"empty": normal(0.5, count=0)}) == answers(sets)

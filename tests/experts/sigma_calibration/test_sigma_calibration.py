@@ -9,6 +9,7 @@ import pytest
 from experts.registry import EXPERTS
 from experts.sigma_calibration import (
     QUANTITIES,
+    AnswerFactor,
     HeldOut,
     NotCalibrated,
     SigmaCalibration,
@@ -18,6 +19,7 @@ from experts.sigma_calibration import (
     with_sigma_calibration,
 )
 from experts.signals import SIGNAL_TYPES, Calibration, NoEstimate
+from templates.registry import create_templates
 from tests.templates import worlds
 from tests.templates.worlds import SOURCE
 
@@ -30,6 +32,12 @@ def one_factor(signal: str, quantity: str, factor: float = 2.0, **more) -> Sigma
     return SigmaFactor(
         **{**made, "signal": signal, "quantity": quantity, "factor": factor, "held_out": held_out, **more}
     )
+
+
+def of_answers(factor: float = 0.6, **more) -> AnswerFactor:
+    held_out = (HeldOut(set="attic", samples=99, fitted=factor, within_1=0.7, within_2=0.95),)
+    made = {"template": "camera_turn", "version": "3", "experts": {"colmap": "24", "klt": "5"}, "samples": 99}
+    return AnswerFactor(**{**made, "factor": factor, "held_out": held_out, **more})
 
 
 def calibration(*parts: SigmaFactor) -> SigmaCalibration:
@@ -143,11 +151,29 @@ def test_a_written_calibration_is_read_unchanged(tmp_path):
     assert read_calibration(tmp_path / "calibration.json") == CALIBRATION
     assert SigmaCalibration.from_json(CALIBRATION.to_json() | {"digest": CALIBRATION.digest}) == CALIBRATION
     assert SigmaCalibration.from_json({}) == SigmaCalibration()
+    with_answers = replace(CALIBRATION, answers=(of_answers(), of_answers(0.7, template="navigate")))
+    (tmp_path / "calibration.json").write_text(json.dumps(with_answers.to_json()))
+    assert read_calibration(tmp_path / "calibration.json") == with_answers
 
 
 def test_the_digest_is_that_of_the_factors():
     alone, fewer = (SigmaCalibration(factors=CALIBRATION.factors[:count]) for count in (None, 1))
     assert CALIBRATION.digest == alone.digest != fewer.digest
+    assert CALIBRATION.digest != replace(CALIBRATION, answers=(of_answers(),)).digest
+
+
+@pytest.mark.parametrize("experts", [{"colmap": "24"}, {"colmap": "24", "klt": "5"}])
+def test_answers_of_the_fitted_experts_are_scaled(experts):
+    provenance = [{"expert": name, "version": version, "signal": "camera_path"} for name, version in experts.items()]
+    known = SigmaCalibration(answers=(of_answers(0.5, template="other"), of_answers()))
+    assert known.of_answers("camera_turn", "3", provenance) == 0.6
+    assert SigmaCalibration().of_answers("camera_turn", "3", provenance) == 1
+    assert known.of_answers("camera_turn", "4", provenance) == 1, "another version of the template"
+    assert known.of_answers("camera_tilt", "3", provenance) == 1, "another template"
+    other = [*provenance, {"expert": "geocalib", "version": "1"}]
+    assert known.of_answers("camera_turn", "3", other) == 1, "they depend on an expert that was not measured"
+    older = [*provenance[1:], {"expert": "colmap", "version": "23"}]
+    assert known.of_answers("camera_turn", "3", older) == 1, "another version of an expert"
 
 
 NOT_A_CALIBRATION = (
@@ -172,6 +198,8 @@ def test_other_files_are_refused(tmp_path, content):
 def test_a_factor_is_a_positive_number(factor):
     with pytest.raises(ValueError, match="allowed are finite numbers above 0"):
         one_factor("gravity", "up", factor)
+    with pytest.raises(ValueError, match="answers of camera_turn: allowed are finite numbers above 0"):
+        of_answers(factor)
 
 
 @pytest.mark.parametrize("other", [{"version": "0"}, {"weights_sha256": "other"}])
@@ -186,9 +214,14 @@ def test_the_packaged_factors_are_of_todays_experts():
     """Else those below 1 do not apply: σ is wider than it need be, and nobody is told."""
     for each in packaged_calibration().factors:
         assert each.version == EXPERTS.load(each.expert).version, "run: make calibrate"
+    for each in packaged_calibration().answers:
+        assert each.version == create_templates()[each.template].version, "run: make calibrate"
+        assert each.experts == {name: EXPERTS.load(name).version for name in each.experts}, "run: make calibrate"
 
 
 def test_the_packaged_factors_were_fitted_on_several_sets():
     for each in packaged_calibration().factors:
         assert len(each.held_out) >= (2 if each.factor >= 1 else 8) and each.samples >= 30
         assert each.factor == pytest.approx(max(min(1.0, each.factor), *(one.fitted for one in each.held_out)))
+    for each in packaged_calibration().answers:
+        assert len(each.held_out) >= 4 and each.samples >= 30

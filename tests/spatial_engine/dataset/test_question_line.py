@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,6 +61,16 @@ def test_a_plan_is_rebuilt_from_its_line(point_fraction):
     np.testing.assert_allclose(rebuilt.step, written.answer.step)
     np.testing.assert_allclose(rebuilt.amounts, written.answer.amounts, atol=1e-12)
     assert rebuilt.p_right() == pytest.approx(written.answer.p_right(), abs=1e-9)
+
+
+@pytest.mark.parametrize("asked", [ratio(3), tilt(1), same_point(4), walk(6), route(5)], ids=lambda a: a.format)
+def test_the_factor_of_the_origin_scales_sigma_and_nothing_else(asked):
+    scaled = replace(asked, origin=replace(asked.origin, sigma_factor=0.5))
+    before, after = (question_of(each.draft(0), (), clip()) for each in (asked, scaled))
+    assert replace(after, sigma=before.sigma) == before
+    numbers = [[*one.values()] if isinstance(one, dict) else [one] for one in (before.sigma, after.sigma)]
+    for one, other in zip(*numbers, strict=True):
+        assert other == (None if one is None else pytest.approx(one / 2))
 
 
 def test_an_order_is_rebuilt_from_its_line():
