@@ -16,7 +16,7 @@ from spatial_engine.annotation.licences import check_licences
 from spatial_engine.annotation.plan import choose_experts, left_out
 from spatial_engine.annotation.watching import Watcher
 from spatial_engine.annotation.workbench import check_able, check_sendable, gpu_count, obstacles
-from spatial_engine.errors import BusyError, SpatialEngineError
+from spatial_engine.errors import BusyError, SpatialEngineError, StoreError
 from spatial_engine.options import AnnotateOptions, ExpertOptions, ModelOptions, StrPath, chosen
 from spatial_engine.progress import Progress, counted
 from spatial_engine.store.finished import FinishedClip
@@ -70,11 +70,22 @@ def annotate_all(
         for clip in clips:
             with suppress(BusyError), store.one_writer(clip.id):  # another process already works on a busy clip
                 store.write_failures(clip.id, {})
+    _say_other_licences(clips, store, progress)
     try:
         models = options.device != "cpu" and any(needs_weights(expert) for expert in task.experts)
         return _annotate(clips, unchanged, task, store, executor_of(options, models=models), options.workers, progress)
     finally:
         task.close()
+
+
+def _say_other_licences(clips: Sequence[Clip], store: Store, progress: Progress) -> None:
+    """A run that states no licence replaces the one that an earlier run stated."""
+    held = {*store.clip_ids()}
+    for clip in (clip for clip in clips if clip.id in held):
+        with suppress(StoreError):  # damaged
+            before = store.record(clip.id).clip["licence"]
+            if before not in (clip.licence, "unknown"):
+                progress.say(f"{clip.name}: its licence was {before}, and is {clip.licence} now: --licence states it")
 
 
 def _annotate(

@@ -122,14 +122,14 @@ def generate(
     with for_terminal() as progress:
         done = pipeline.generate(store, dataset, options, shard=shard, progress=progress)
     if shard is not None:
-        print(
-            f"done: shard {shard}\nwhen all shards are, each once more draws its questions, and then the same command"
-        )
-        print(f"without --shard writes {dataset}")
+        print(f"done: shard {shard}")
+        print("every shard runs twice: first it asks; when all have asked, the same command draws its questions")
+        print(f"then the same command without --shard writes {dataset}")
         return
     well = summary.show_dataset(done, console())
     target_shown.show_target(done.audit.get("target"), console())
-    print(f"written: {dataset}\nas pages: spatial-engine report {dataset}")
+    known = "" if store is None else f" --store {store}"
+    print(f"written: {dataset}\nas pages: spatial-engine report {dataset}{known}")
     raise typer.Exit(0 if well else 1)
 
 
@@ -137,9 +137,12 @@ def generate(
 def report(
     path: Annotated[Path, typer.Argument(help="A dataset, or the OUT of run or evaluate.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="STORE", help="The store of the dataset: a page for what each clip shows.")
+    ] = None,
 ) -> None:
     """Draw a dataset or an evaluation as pages. They open from disk."""
-    print(f"look at: {spatial_engine.report(path, out)}")
+    print(f"look at: {spatial_engine.report(path, out, store=store)}")
 
 
 @app.command()

@@ -81,7 +81,9 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
     table = Table("leaf", "questions", "facts", "why not more", title=f"questions: {audit['questions']}")
     for leaf in [*audit["abilities"], *(leaf for leaf in lost_facts if leaf not in audit["abilities"])]:
         counts = audit["abilities"].get(leaf, {"questions": 0, "facts": 0})
-        why = "".join(f"{reason} ({count})" for reason, count in lost_facts[leaf].most_common(1))
+        most = lost_facts[leaf].most_common(2)
+        most = most if most and most[0][0] == SURPLUS else most[:1]
+        why = "; ".join(f"{reason} ({count})" for reason, count in most)
         table.add_row(leaf, str(counts["questions"]), str(counts["facts"]), _safe(why))
     to.print(table)
     crashed = {

@@ -39,9 +39,16 @@ def _shown(question: Question) -> dict[str, Json]:
         "options": list(question.options),
         "answer": question.answer,
         "unit": question.unit,
-        "sigma": question.sigma,
+        "sigma": None if question.options else _rounded(question.sigma),
         "media": [{key: medium[key] for key in keys if key in medium} for medium in question.media],
     }
+
+
+def _rounded(sigma: Json) -> Json:
+    """σ to two significant digits, or each part of it."""
+    if isinstance(sigma, Mapping):
+        return {name: _rounded(part) for name, part in sigma.items()}
+    return float(f"{sigma:.2g}") if isinstance(sigma, float) else sigma
 
 
 def examples_in_words(shown: Mapping[str, Json], pictures: str) -> str:

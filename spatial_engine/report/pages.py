@@ -8,6 +8,7 @@ from typing import Any
 from experts.sigma_calibration import SigmaCalibration
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.errors import UsageError
+from spatial_engine.options import StrPath
 from spatial_engine.output_folder import atomic_folder, check_free
 from spatial_engine.report.cards import filters
 from spatial_engine.report.clip_page import clip_page
@@ -22,7 +23,9 @@ REPORT_FILES = ("index.html", "gallery.html", "clips", "media", "pictures", FOLD
 """What a report consists of."""
 
 
-def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, store: Store | None = None) -> Path:
+def report(
+    dataset: Dataset | str | Path, out: str | Path | None = None, *, store: Store | str | Path | None = None
+) -> Path:
     """Writes the report of a dataset and returns its first page. `out` is `report/` in the dataset if not given.
     The OUT folder of `run` stands for its dataset and its store, and takes the report. The OUT folder of `evaluate`
     has a report of its own: of models and their answers.
@@ -39,6 +42,7 @@ def report(dataset: Dataset | str | Path, out: str | Path | None = None, *, stor
         elif not (whole / "audit.json").is_file() and is_evaluation(whole):
             return report_evaluation(whole, None if out is None else Path(out))
     dataset = dataset if isinstance(dataset, Dataset) else Dataset.open(dataset)
+    store = open_store(store) if isinstance(store, StrPath) else store
     out = dataset.path / "report" if out is None else Path(out)
     inside = out.resolve().parent == dataset.path.resolve()
     pictures = "../" if inside else ""

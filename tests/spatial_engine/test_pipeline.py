@@ -84,6 +84,18 @@ def test_an_option_concerns_only_who_declares_it(tmp_path: Path, videos: Path, f
     assert calls(fakes) == {"area": 4, "tracks": 4, "up": 4}, "tracks read the area"
 
 
+def test_a_licence_that_a_later_run_does_not_state_is_named(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
+) -> None:
+    said = []
+    for licence in ("unknown", "CC-BY-4.0", "CC-BY-4.0", "unknown"):
+        heard = Heard()
+        annotate(videos, tmp_path / "store", experts=[fakes["area"]], licence=licence, progress=heard)
+        said.append([line for line in heard.lines if "licence" in line])
+    now = ": its licence was CC-BY-4.0, and is unknown now: --licence states it"
+    assert [sorted(lines) for lines in said] == [[], [], [], [f"clip 0{now}", f"clip 1{now}"]]
+
+
 def test_an_expert_sees_only_declared_options(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
     fakes["up"].options = frozenset()
     store = annotate(videos, tmp_path / "store", experts=[fakes["up"]], upright=True)

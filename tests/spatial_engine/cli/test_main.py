@@ -141,6 +141,19 @@ def test_report_takes_the_folder_of_a_run(command: Run, videos: Path, tmp_path: 
     assert len(list((tmp_path / "out" / "report" / "clips").iterdir())) == 2, "it knows the store"
 
 
+def test_report_of_a_dataset_takes_its_store(command: Run, videos: Path, tmp_path: Path) -> None:
+    store, dataset = tmp_path / "store", tmp_path / "dataset"
+    assert command("annotate", videos, "-o", store, "--experts", "valid_area", *HERE)[0] == 0
+    _, out, _ = command("generate", store, "-o", dataset)
+    assert out.strip().endswith(f"as pages: spatial-engine report {dataset} --store {store}")
+    assert command("report", dataset)[0] == 0
+    assert not list((dataset / "report" / "clips").iterdir())
+    assert command("report", dataset, "--store", store)[0] == 0
+    assert len(list((dataset / "report" / "clips").iterdir())) == 2
+    code, _, err = command("report", dataset, "--store", videos)
+    assert code == 2 and "is not a store" in err
+
+
 def test_a_range_in_seconds_needs_times(command: Run, videos: Path, tmp_path: Path) -> None:
     line = ("annotate", videos, "-o", tmp_path / "store", "--end", "1", "--experts", "valid_area", *HERE)
     code, _, err = command(*line)

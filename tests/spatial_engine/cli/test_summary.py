@@ -37,6 +37,13 @@ def test_why_not_more_is_the_most_frequent_reason_of_all() -> None:
     assert "dropped to balance yes and no (6)" in words(console) and "no camera path" not in words(console)
 
 
+def test_where_most_facts_were_one_too_many_the_next_reason_is_said_too() -> None:
+    console, data = heard(), data_set({LEAF: {"no camera path": 2}}, {LEAF: {"dropped to balance yes and no": 6}})
+    data.audit["surplus"] = {LEAF: 35}
+    assert show_dataset(data, console)
+    assert "more facts than asked about (35); dropped to balance yes and no (6)" in words(console)
+
+
 def test_a_fault_of_a_template_is_a_failure() -> None:
     console = heard()
     assert not show_dataset(data_set({LEAF: {"the template x failed: TypeError": 3}}, {}), console)
