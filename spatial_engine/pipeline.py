@@ -26,7 +26,7 @@ from spatial_engine.dataset.writing import balanced_drafts, draw_shard, write_dr
 from spatial_engine.errors import UsageError, interruptible
 from spatial_engine.monitoring.monitor import monitored
 from spatial_engine.options import AnnotateOptions, GenerateOptions, OpenOptions, RunOptions, Shard, StrPath, chosen
-from spatial_engine.progress import Progress, Silent
+from spatial_engine.progress import Progress, Silent, counted
 from spatial_engine.sequences import Sequence, truth_at
 from spatial_engine.sources.clip_options import clip_options
 from spatial_engine.store.finished import finished_footage
@@ -86,6 +86,8 @@ def annotate(
                     apart=detections.paths,
                 )
                 own = replace(found, taken=tuple(one for one in found.taken if share.holds(one.name)))
+                if share.count > 1:
+                    progress.say(f"shard {share}: {len(own.taken)} of {counted(len(found.taken), 'piece')} of footage")
                 opened = open_all(own, place, target, options, progress, unchanged.among(own.taken))
                 forget_gone(found, place, target)
                 clips = detections.attached(opened.clips, progress)
@@ -132,6 +134,8 @@ def generate(
     if options.parquet:
         check_pyarrow()
     with monitored(progress or Silent(), options, "generate", target, share) as progress:
+        if source is not None and (busy := source.being_written()):
+            progress.say(f"{counted(len(busy), 'clip')} being annotated: what is not measured yet is not asked about")
         if share.count > 1:
             with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
                 ask_all(task, options.workers, progress, share)

@@ -24,7 +24,7 @@ from typing import Any
 
 from experts.signals import SIGNAL_TYPES, NoEstimate, Signal
 from spatial_engine.atomic_file import one_writer, read_json, sweep, write_json
-from spatial_engine.errors import StoreError
+from spatial_engine.errors import BusyError, SetupError, StoreError
 from spatial_engine.store.checksums import is_undamaged, write_checksum
 from spatial_engine.store.signal_file import file_name, read_no_estimate, read_signal, write_signal
 
@@ -147,6 +147,20 @@ class Store:
         """Holds a clip against all other writers while the block runs. Raises `BusyError` unless it is to wait."""
         with one_writer(self.clip_folder(clip_id), wait=wait):
             yield
+
+    def being_written(self) -> list[str]:
+        """Ids of the clips that other processes write at this moment."""
+        held = []
+        for lock in sorted((self.path / "clips").glob(".*.lock")):
+            clip_id = lock.name.removeprefix(".").removesuffix(".lock")
+            try:
+                with self.one_writer(clip_id):
+                    pass  # a killed process left the file
+            except BusyError:
+                held.append(clip_id)
+            except (OSError, SetupError):  # nobody can write here
+                continue
+        return held
 
     def read(self, clip_id: str, name: str, key: str) -> Signal | NoEstimate:
         """A signal by key; `NoEstimate` with the error where its expert failed. Raises `StoreError`."""

@@ -1,5 +1,6 @@
 """`annotate`: what runs, what is kept, what a fault costs."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,27 @@ def test_a_licence_that_a_later_run_does_not_state_is_named(
         said.append([line for line in heard.lines if "licence" in line])
     now = ": its licence was CC-BY-4.0, and is unknown now: --licence states it"
     assert [sorted(lines) for lines in said] == [[], [], [], [f"clip 0{now}", f"clip 1{now}"]]
+
+
+def test_generate_says_that_clips_are_being_annotated(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
+) -> None:
+    store = annotate(videos, tmp_path / "store", experts=[fakes["area"]])
+    heard = Heard()
+    with ThreadPoolExecutor(1) as other, store.one_writer("b" * 16):
+        other.submit(generate, store, tmp_path / "data", allow_empty=True, progress=heard).result()
+    assert heard.lines[0] == "1 clip being annotated: what is not measured yet is not asked about"
+
+
+def test_a_shard_says_how_much_footage_is_its_own(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:
+    own = []
+    for number in range(1, 8):
+        heard = Heard()
+        annotate(videos, tmp_path / "store", experts=[fakes["area"]], shard=f"{number}/7", progress=heard)
+        (line,) = (line for line in heard.lines if line.startswith(f"shard {number}/7: "))
+        assert line.endswith(" of 2 pieces of footage")
+        own.append(int(line.split()[2]))
+    assert sum(own) == 2 and 0 in own
 
 
 def test_an_expert_sees_only_declared_options(tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]) -> None:

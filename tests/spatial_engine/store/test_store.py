@@ -1,6 +1,7 @@
 """Folders that are stores, and those that are not."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,26 @@ def test_two_threads_write_one_file_each_whole(tmp_path: Path) -> None:
         first.write_text("first")
         second.write_text("second")
     assert (tmp_path / "a").read_text() == "first"
+
+
+def test_who_is_being_written_is_known_while_it_is(store: Store) -> None:
+    begun, done = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with store.one_writer("b" * 16):
+            begun.set()
+            done.wait(60)
+
+    left = store.path / "clips" / f".{'a' * 16}.lock"
+    left.parent.mkdir(exist_ok=True)
+    left.touch()
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert begun.wait(60)
+    assert store.being_written() == ["b" * 16], "the other lock is of a process that was killed"
+    done.set()
+    writer.join()
+    assert store.being_written() == []
 
 
 def test_a_failed_write_leaves_what_was_there(tmp_path: Path) -> None:
