@@ -20,13 +20,13 @@ DEFAULT = "default"
 
 SECONDS_PER_CLIP = {
     "valid_area": 1.0,
-    "klt": 4.0,
-    "colmap": 40.0,
+    "klt": 5.0,
+    "colmap": 30.0,
     "track_geometry": 2.0,
-    "fitted_path": 5.0,
+    "fitted_path": 6.0,
     "zoom": 1.0,
-    "plane_sweep": 4.0,
-    "sift": 5.0,
+    "plane_sweep": 12.0,
+    "sift": 3.0,
     "reprojection": 3.0,
     "vanishing_points": 3.0,
     "straight_lines": 2.5,
@@ -34,6 +34,9 @@ SECONDS_PER_CLIP = {
     "room": 2.0,
 }
 """Estimates for a 10 s clip at 640x480 on one core; times measured in a store replace them."""
+FIXED_SHARE = {"colmap": 0.5, "plane_sweep": 0.2, "sift": 0.4, "straight_lines": 1.0, "vanishing_points": 0.4}
+"""Share of these seconds that does not depend on the number of frames, of about 300 clips: most work on keyframes, of
+which a clip has 12 to 40."""
 MEMORY_GB = {
     "valid_area": 0.25,
     "klt": 0.25,

@@ -40,6 +40,14 @@ def test_guesses_give_way_to_what_was_measured() -> None:
     assert not forecast.knows("mine") and forecast.seconds("mine", 10) > 0
 
 
+def test_a_few_photos_take_colmap_more_than_their_share_of_a_long_clip() -> None:
+    forecast = Forecast()
+    assert forecast.seconds("colmap", GUESSED_FRAMES) == SECONDS_PER_CLIP["colmap"]
+    assert 0.5 < forecast.seconds("colmap", 20) / SECONDS_PER_CLIP["colmap"] < 0.6
+    forecast.learn("colmap", 16.0, 20)
+    assert 25 < forecast.seconds("colmap", GUESSED_FRAMES) < 32, "not fifteen times as long"
+
+
 def test_nine_long_clips_take_longer_than_one_short_one_did() -> None:
     """One clip of 30 frames took 3 s; nine of 900 are left: 810 s on one worker, not 27 s."""
     forecast = Forecast([("klt", 3.0, 30)])

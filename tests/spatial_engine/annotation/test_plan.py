@@ -119,7 +119,7 @@ def test_measured_seconds_replace_guesses() -> None:
 
 def test_an_expert_brings_its_own_guess() -> None:
     expert = named_expert("klt")
-    assert steps([expert], {}, ModelOptions())[0].seconds == 4.0
+    assert steps([expert], {}, ModelOptions())[0].seconds == 5.0
     expert.seconds_per_clip = 7.0  # type: ignore[attr-defined]
     assert steps([expert], {}, ModelOptions())[0].seconds == 7.0
 
