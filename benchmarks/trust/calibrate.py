@@ -23,7 +23,7 @@ from benchmarks.trust.code_hash import ROOT, digest
 from benchmarks.trust.rooms import Style
 from benchmarks.trust.verdicts import CODE, Judge, made_in
 from experts.registry import EXPERTS
-from experts.sigma_calibration.fitting import ErrorSample, FitSettings, fit_answers
+from experts.sigma_calibration.fitting import ErrorSample, fit_answers
 from experts.sigma_calibration.sigma_calibration import PACKAGED, AnswerFactor
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
@@ -103,9 +103,7 @@ def _of_each(task: Callable[[Any], Any], clips: Sequence[RealClip | RoomClip]) -
     return found
 
 
-def answer_factors(
-    verdicts: Mapping[str, Sequence[Verdict]], rendered: Collection[str], settings: FitSettings | None = None
-) -> tuple[AnswerFactor, ...]:
+def answer_factors(verdicts: Mapping[str, Sequence[Verdict]], rendered: Collection[str]) -> tuple[AnswerFactor, ...]:
     """The factors for σ of answers, by template, from verdicts by clip; a renderer made the `rendered` ones."""
     errors: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     experts: dict[str, set[str]] = defaultdict(set)
@@ -121,7 +119,6 @@ def answer_factors(
             known[name].version,
             {expert: EXPERTS.load(expert).version for expert in experts[name]},
             {clip: _sample(z, clip in rendered) for clip, z in by_clip.items()},
-            settings,
         )
         for name, by_clip in sorted(errors.items())
     )
