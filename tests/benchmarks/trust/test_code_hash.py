@@ -1,6 +1,16 @@
+"""Results are made again if the code changes, and only then."""
+
 from pathlib import Path
 
-from benchmarks.trust.code_hash import digest
+import pytest
+
+from benchmarks.trust import ablation, verdicts
+from benchmarks.trust.code_hash import ROOT, digest
+
+
+@pytest.mark.parametrize("pattern", sorted({*verdicts.CODE, *verdicts._DRAWING, *ablation._CODE, *ablation._DRAWN_BY}))
+def test_every_pattern_matches_files(pattern: str) -> None:
+    assert any(ROOT.glob(pattern))
 
 
 def test_words_do_not_change_the_hash_and_code_data_and_names_do(tmp_path: Path) -> None:

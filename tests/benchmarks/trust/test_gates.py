@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from benchmarks.trust.asked import Setup
+from benchmarks.trust.code_hash import ROOT
 from benchmarks.trust.gates import GATES, Gate, no_outliers, one_reconstruction
 from benchmarks.trust.switch import set_at, switched_expert, switched_setup
-from benchmarks.trust.verdicts import ROOT
 from experts.provenance import Provenance
 from experts.registry import EXPERTS
 from experts.signals import Matches, NoEstimate
