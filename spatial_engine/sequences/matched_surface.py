@@ -39,6 +39,9 @@ _BACK = 0.05
 leaves out 12 of 13 depths that are off by more than 15 %, and a fifth of the others."""
 _MATCH_PX = 0.5
 """σ of a match, in working pixels."""
+_MOST_POSE_PX = 20.0
+"""Poses that miss matches by more place no patch: along a wide band something always fits, and the search takes hours
+(fox_ngp's first half, where a pair of photos shows nothing in common: 1 271 px; other sets up to 9)."""
 _SIGMA_FACTOR = 1.5
 """Systematic errors of poses: in 7-Scenes, whose poses are another camera's, errors are 1.6 of what chance explains."""
 _LEAST_SIGMA = 0.01
@@ -65,7 +68,8 @@ class MatchedSurface:
     def of(
         cls, clip: Clip, path: CameraPath, seen: Iterable[Pair], elsewhere: DepthElsewhere | None = None
     ) -> "MatchedSurface | None":
-        """With the accuracy of the poses and the usual depth that matches between frames show. None without any.
+        """With the accuracy of the poses and the usual depth that matches between frames show. None without any, or
+        where the poses do not fit them.
 
         σ of the poses is the 90th percentile over the pairs of the median distance from the epipolar lines.
         """
@@ -76,11 +80,13 @@ class MatchedSurface:
         inverse = parallax_rad / [_baseline(path, pair) for pair in moved]
         usual = np.abs(np.log(parallax_rad * path.intrinsics.fx_px / moved[0].grain_px / _PARALLAX_PX))
         clear = usual <= max(np.log(_PARALLAX_FACTOR), np.median(usual))
-        lines = [float(np.median(epipolar_errors_px(path, pair))) for pair in moved]
+        pose_sigma_px = float(np.quantile([np.median(epipolar_errors_px(path, pair)) for pair in moved], 0.9))
+        if pose_sigma_px > _MOST_POSE_PX:
+            return None
         return cls(
             clip=clip,
             path=path,
-            pose_sigma_px=float(np.quantile(lines, 0.9)),
+            pose_sigma_px=pose_sigma_px,
             inverse_depth=float(np.median(inverse[clear])),
             elsewhere=elsewhere,
         )

@@ -7,6 +7,7 @@ import cv2
 import numpy as np
 import pytest
 from jaxtyping import Bool, Float64
+from scipy.spatial.transform import Rotation
 
 from spatial_engine.sequences import Sequence, open_sequence
 from spatial_engine.sequences.depth_elsewhere import DepthElsewhere
@@ -104,3 +105,6 @@ def test_only_a_still_scene_with_poses_is_matched(still: Sequence, rendered: Pat
     assert moving.scene().matched is None
     lost = with_poses(still, np.full((FRAMES, 4, 4), np.nan))
     assert lost.scene().matched is None
+    turned = walk().world_from_cam.copy()
+    turned[::2, :3, :3] = turned[::2, :3, :3] @ Rotation.from_euler("z", 40, degrees=True).as_matrix()
+    assert with_poses(still, turned).scene().matched is None, "matches lie far from where these poses bring them"
