@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from spatial_engine.sequences import Sequence, open_sequence
 from spatial_engine.sequences.depth_elsewhere import DepthElsewhere
+from spatial_engine.sequences.matched_pixels import pairs
 from spatial_engine.sequences.matched_surface import MatchedSurface
 from templates.scene.shared_view import scene_distance
 from templates.scene.surface import Surface
@@ -105,6 +106,13 @@ def test_only_a_still_scene_with_poses_is_matched(still: Sequence, rendered: Pat
     assert moving.scene().matched is None
     lost = with_poses(still, np.full((FRAMES, 4, 4), np.nan))
     assert lost.scene().matched is None
-    turned = walk().world_from_cam.copy()
+
+
+def test_poses_that_miss_every_match_place_no_patch(still: Sequence) -> None:
+    path = still.scene().path
+    assert path is not None
+    turned = path.world_from_cam.copy()
     turned[::2, :3, :3] = turned[::2, :3, :3] @ Rotation.from_euler("z", 40, degrees=True).as_matrix()
-    assert with_poses(still, turned).scene().matched is None, "matches lie far from where these poses bring them"
+    found = list(pairs(still.clip, [(FRAME, FRAME + 1), (FRAME - 1, FRAME)]))
+    assert isinstance(MatchedSurface.of(still.clip, path, found), MatchedSurface)
+    assert MatchedSurface.of(still.clip, replace(path, world_from_cam=turned), found) is None
