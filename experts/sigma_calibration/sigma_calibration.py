@@ -166,9 +166,9 @@ class SigmaCalibration:
         """The content of the file."""
         return {
             "format_version": FORMAT_VERSION,
-            "factors": [asdict(each) | {"held_out": [asdict(one) for one in each.held_out]} for each in self.factors],
+            "factors": [_record(each) for each in self.factors],
             "not_calibrated": [asdict(each) | {"sets": list(each.sets)} for each in self.not_calibrated],
-            "answers": [asdict(each) | {"held_out": [asdict(one) for one in each.held_out]} for each in self.answers],
+            "answers": [_record(each) for each in self.answers],
         }
 
     @staticmethod
@@ -187,6 +187,10 @@ class SigmaCalibration:
                 NotCalibrated(**each | {"sets": tuple(each["sets"])}) for each in content.get("not_calibrated", ())
             ),
         )
+
+
+def _record(factor: SigmaFactor | AnswerFactor) -> dict[str, Any]:
+    return asdict(factor) | {"held_out": [asdict(one) for one in factor.held_out]}
 
 
 def _with_held_out(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,8 +35,8 @@ SECONDS_PER_CLIP = {
 }
 """Estimates for a 10 s clip at 640x480 on one core; times measured in a store replace them."""
 FIXED_SHARE = {"colmap": 0.5, "plane_sweep": 0.2, "sift": 0.4, "straight_lines": 1.0, "vanishing_points": 0.4}
-"""Share of these seconds that does not depend on the number of frames, of about 300 clips: most work on keyframes, of
-which a clip has 12 to 40."""
+"""Share of these seconds that does not depend on the number of frames: these experts work on keyframes. Roughly as
+timed on about 200 clips, mostly of 3 to 100 frames."""
 MEMORY_GB = {
     "valid_area": 0.25,
     "klt": 0.25,

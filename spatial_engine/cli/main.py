@@ -138,7 +138,11 @@ def report(
     path: Annotated[Path, typer.Argument(help="A dataset, or the OUT of run or evaluate.")],
     out: Annotated[Path | None, typer.Option("-o", "--out", help="Folder to write; by default PATH/report.")] = None,
     store: Annotated[
-        Path | None, typer.Option(metavar="STORE", help="The store of the dataset: a page for what each clip shows.")
+        Path | None,
+        typer.Option(
+            metavar="STORE",
+            help="The store that the dataset was made from: adds a page of what was measured for each clip.",
+        ),
     ] = None,
 ) -> None:
     """Draw a dataset or an evaluation as pages. They open from disk."""

@@ -40,8 +40,9 @@ leaves out 12 of 13 depths that are off by more than 15 %, and a fifth of the ot
 _MATCH_PX = 0.5
 """σ of a match, in working pixels."""
 _MOST_POSE_PX = 20.0
-"""Poses that miss matches by more place no patch: along a wide band something always fits, and the search takes hours
-(fox_ngp's first half, where a pair of photos shows nothing in common: 1 271 px; other sets up to 9)."""
+"""Poses that miss matches by more full-size pixels place no patch: along a wide band something always fits, and the
+search takes hours (fox_ngp's first half, where a pair of photos shows nothing in common: 1 271 px; other sets up to
+9)."""
 _SIGMA_FACTOR = 1.5
 """Systematic errors of poses: in 7-Scenes, whose poses are another camera's, errors are 1.6 of what chance explains."""
 _LEAST_SIGMA = 0.01

@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 from spatial_engine.dataset.audit import audit, set_truth
 from spatial_engine.dataset.card import card
+from spatial_engine.dataset.examples import examples, examples_in_words
+from spatial_engine.dataset.question_line import question_of
 from spatial_engine.dataset.writing import write_dataset
 from spatial_engine.leaks.question_table import QuestionTable
 from templates.generate import SURPLUS
-from tests.spatial_engine.drafts import NASTY, clip, clip_questions
+from tests.spatial_engine.drafts import NASTY, clip, clip_questions, ratio, walk, which_map
 
 
 def test_says_what_the_audit_says(tmp_path):
@@ -54,3 +58,15 @@ def test_facts_beyond_the_limit_are_not_among_the_reasons(tmp_path):
     with_puzzles = card({**record, "settings": {**record["settings"], "puzzles": 5}}, "d")
     assert "per template and clip, and 5 puzzles per template." in with_puzzles
     assert "Every proposed question was asked." in text
+
+
+def test_sigma_of_an_example_is_rounded_and_a_letter_has_none():
+    def shown(asked, order, sigma):
+        question = replace(question_of(asked.draft(0), order, clip()), sigma=sigma)
+        return examples_in_words(examples(QuestionTable.of([question])), "media")
+
+    numeric = shown(ratio(3), (), 0.0312345)
+    assert " (σ 0.031)" in numeric
+    plan = shown(walk(6), (), {"truck": 0.123456, "dolly": None})
+    assert "0.12" in plan and "0.123" not in plan and "null" in plan
+    assert "σ" not in shown(which_map(2), (3, 1, 0, 2), 10.997516367161941)
