@@ -33,10 +33,13 @@ WORKER_ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "OPENCV_FOR_THREADS_NUM": "1",
     "GLOG_minloglevel": "2",
+    "MALLOC_MMAP_THRESHOLD_": str(64 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
     "PYTHONWARNINGS": "ignore:resource_tracker",
 }
 """Of workers. One thread each: sums that are split among threads differ in their last bits. COLMAP prints errors only;
-no warning about the locks that workers leave when Ctrl-C ends them (they are freed)."""
+no warning about the locks that workers leave when Ctrl-C ends them (they are freed). Freed memory is kept for the next
+clip (glibc, in bytes): to get 20 MB page by page anew took a tenth of the time of asking."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from jaxtyping import Float64
 from experts.signals import CameraPath, Depth
 from spatial_engine.sequences.matched_pixels import pose
 from templates.scene.scene import angle_between_rad
-from templates.scene.surface import WINDOW_PX, dense_surface
+from templates.scene.surface import WINDOW_PX, DenseSurface
 
 _VIEWS = 12
 """The nearest frames ..."""
@@ -105,7 +105,7 @@ class DepthElsewhere:
         z = 1 / np.linspace(1 / nearest, 1 / farthest, int(np.clip(wanted, _LEAST_PLACES, _MOST_PLACES)))
         there = z[:, None] * (view_from_own[:3, :3] @ ray) + view_from_own[:3, 3]
         row = np.zeros(len(z), dtype=np.int64)
-        seen = dense_surface(depth, self.path.intrinsics, row, self.path.intrinsics.project(there))
+        seen = DenseSurface(depth=depth).at(self.path.intrinsics, row, self.path.intrinsics.project(there))
         with np.errstate(invalid="ignore", divide="ignore"):
             behind = there[:, 2] / seen.xyz_cam[:, 2] - 1
         passes = np.flatnonzero((behind[:-1] < 0) & (behind[1:] >= 0))

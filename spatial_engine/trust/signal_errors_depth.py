@@ -12,7 +12,7 @@ from spatial_engine.trust.signal_errors_record import GROSS_SIGMAS, SignalErrors
 from templates.scene.correspondence import moved_with_object
 from templates.scene.marks import known_pixels
 from templates.scene.scene import Scene, find_rows
-from templates.scene.surface import PATCH_WINDOW_PX, WINDOW_PX, dense_surface
+from templates.scene.surface import PATCH_WINDOW_PX, WINDOW_PX, DenseSurface
 from templates.settings import AskSettings, MaxTolerances
 
 GROSS_RANGE = 0.15
@@ -80,7 +80,9 @@ def _of_depth(depth: Depth, mine: Scene, true: Scene, frames: Sequence[int], win
     assert mine.path is not None
     grids = [known_pixels(mine, f) for f in frames]
     frame, xy_px = np.repeat(np.array(frames, dtype=np.int64), [len(grid) for grid in grids]), np.concatenate(grids)
-    seen = dense_surface(depth, mine.path.intrinsics, find_rows(depth.frames, frame), xy_px, window_px)
+    seen = DenseSurface(depth=depth, window_px=window_px).at(
+        mine.path.intrinsics, find_rows(depth.frames, frame), xy_px
+    )
     ratio, sigma = _against(true, frame, xy_px, seen.range)
     return _Ranges(
         frame=frame, ratio=ratio, own=seen.range_relative_sigma, truth=sigma,

@@ -118,13 +118,16 @@ def _by_edges(pose_a: Poses, size_a: Sizes, pose_b: Poses, size_b: Sizes) -> Num
     return np.linalg.norm(p + s * d - q - t * e, axis=0).min(axis=(1, 2))
 
 
+_ENDS = np.array([(k, a, b) for k in range(3) for a in (-0.5, 0.5) for b in (-0.5, 0.5)])
+_STARTS = np.array([np.insert([a, b], int(k), -0.5) for k, a, b in _ENDS])
+_ALONG = np.eye(3)[_ENDS[:, 0].astype(int)]
+"""Of a box of side 1: the axis of each edge and its place across, where it starts, and the way to its other end."""
+
+
 def _edges(pose: Poses, size: Sizes) -> tuple[Float64[np.ndarray, "n 12 3"], Float64[np.ndarray, "n 12 3"]]:
     """One end of each edge, and the way to its other end."""
-    ends = np.array([(k, a, b) for k in range(3) for a in (-0.5, 0.5) for b in (-0.5, 0.5)])
-    start = np.array([np.insert([a, b], int(k), -0.5) for k, a, b in ends])
-    along = np.eye(3)[ends[:, 0].astype(int)]
     turn = pose[:, :3, :3]
     return (
-        np.einsum("nij,nkj->nki", turn, start * size[:, None]) + pose[:, None, :3, 3],
-        np.einsum("nij,nkj->nki", turn, along * size[:, None]),
+        np.einsum("nij,nkj->nki", turn, _STARTS * size[:, None]) + pose[:, None, :3, 3],
+        np.einsum("nij,nkj->nki", turn, _ALONG * size[:, None]),
     )

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int32, Int64
-from scipy import ndimage
+from jaxtyping import Bool, Float64, Int64
 
 from experts.objects.box_corners import box_corners
 from experts.objects.object_names import folded
@@ -25,6 +24,43 @@ _SURE_NAME = 0.003
 """Largest outlier probability of a name that questions use."""
 _LEAST_SHOWN = 0.6
 """Least `shown` of an object that is not hidden by others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Masks:
+    """Where the masks of objects lie, for each photo and object."""
+
+    low: Int64[np.ndarray, "f k 2"]
+    """First column and line of its pixels, ..."""
+    high: Int64[np.ndarray, "f k 2"]
+    """... and the ones after the last; anything where there is no mask."""
+    area: Int64[np.ndarray, "f k"]
+    """Number of pixels; 0 without a mask."""
+
+    @classmethod
+    def of(cls, objects: Objects | None) -> "Masks":
+        """From the runs of equal pixels in the lines of all photos: they are much fewer than pixels."""
+        photos, height, width = (0, 0, 1) if objects is None else objects.ids.shape
+        count = 0 if objects is None else len(objects.labels)
+        ids = np.empty(0, dtype=np.int32) if objects is None else objects.ids.reshape(-1)
+        begins = np.ones(len(ids), dtype=bool)
+        begins[1:] = ids[1:] != ids[:-1]
+        begins[::width] = True
+        start = np.flatnonzero(begins)
+        length, id = np.diff(start, append=len(ids)), ids[start]
+        start, length, id = start[id >= 0], length[id >= 0], id[id >= 0]
+        line, x = np.divmod(start, width)
+        photo, y = np.divmod(line, max(1, height))
+        low, high = np.full((2, photos * count, 2), [[[np.iinfo(np.int64).max]], [[-1]]])
+        at = photo * count + id
+        for axis, first, end in ((0, x, x + length), (1, y, y + 1)):
+            np.minimum.at(low[:, axis], at, first)
+            np.maximum.at(high[:, axis], at, end)
+        area = np.bincount(at, length, photos * count).astype(np.int64)
+        return cls(**{
+            name: each.reshape(photos, count, *each.shape[1:])
+            for name, each in (("low", low), ("high", high), ("area", area))
+        })  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +104,13 @@ def objects_in_photos(scene: Scene) -> ObjectsInPhotos:
 
 
 def masks_in_photos(scene: Scene) -> Bool[np.ndarray, "f k"]:
-    """Of which objects each photo with objects has a mask; computed once per scene."""
-    return scene.once("masks in photos", lambda: _with_masks(scene.objects))
+    """Of which objects each photo with objects has a mask."""
+    return masks_of(scene).area > 0
+
+
+def masks_of(scene: Scene) -> "Masks":
+    """Where the masks lie; computed once per scene."""
+    return scene.once("masks", lambda: Masks.of(scene.objects))
 
 
 def seen_objects(scene: Scene) -> SeenObjects:
@@ -119,7 +160,7 @@ def _in_photos(scene: Scene) -> ObjectsInPhotos:
     if objects is None:
         return ObjectsInPhotos.concatenated([])
     shown = [
-        np.flatnonzero(with_mask) if with_mask.any() else _without_masks(scene, objects, row)[0]
+        np.flatnonzero(with_mask) if with_mask.any() else _without_masks(scene, objects, row)[1]
         for row, with_mask in enumerate(masks_in_photos(scene))
     ]
     frame = np.repeat(objects.frames, [len(each) for each in shown])
@@ -140,93 +181,62 @@ def _named(objects: Objects, frame: Int64[np.ndarray, "n"], number: Int64[np.nda
     )
 
 
-def _with_masks(objects: Objects | None) -> Bool[np.ndarray, "f k"]:
-    if objects is None:
-        return np.zeros((0, 0), dtype=bool)
-    found = np.zeros((len(objects.frames), len(objects.labels) + 1), dtype=bool)  # the last one: of none, -1
-    for row, ids in enumerate(objects.ids.reshape(len(found), -1)):
-        found[row, ids[:1]] = True
-        found[row, ids[1:][ids[1:] != ids[:-1]]] = True  # where another one begins: much fewer pixels
-    return found[:, :-1]
-
-
 def _seen(scene: Scene) -> SeenObjects:
     objects = scene.objects
     if objects is None or not len(objects.frames):
         return SeenObjects.concatenated([])
     size = np.array([scene.clip.width_px, scene.clip.height_px])
-    photos = [_in_photo(scene, objects, row) for row in range(len(objects.frames))]
-    number, box, inside, depth, area, cut = map(np.concatenate, zip(*photos, strict=True))
-    row = np.repeat(np.arange(len(photos)), [len(one[0]) for one in photos])
+    masks = masks_of(scene)
+    bare = np.flatnonzero(~masks.area.any(axis=1))
+    parts = [_with_masks(objects, masks, size), *(_without_masks(scene, objects, row) for row in bare.tolist())]
+    row, number, box, inside, depth, area, cut = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(row, kind="stable")
+    row, number, box = row[order], number[order], box[order]
     fits = overlap(box, np.clip(projected_boxes(scene, objects, slice(None))[row, number], 0, size - 1))
-    with_area = np.bincount(row[np.isfinite(area)], minlength=len(photos)) > 0
+    with_area = np.isin(row, row[np.isfinite(area[order])])
     return SeenObjects(
         **vars(_named(objects, objects.frames[row], number)),
-        inside_px=inside,
-        depth_px=depth,
+        inside_px=inside[order],
+        depth_px=depth[order],
         box_px=box,
-        area_px=area,
-        shown=np.where(with_area[row], fits, np.nan),
-        is_cut=cut,
-    )
-
-
-def _in_photo(scene: Scene, objects: Objects, row: int) -> tuple[np.ndarray, ...]:
-    """Number, box, deepest pixel, its depth, area, and whether the border cuts it, of each object in a photo: by masks
-    where the photo has any, else by boxes."""
-    if (objects.ids[row] >= 0).any():
-        return _masks(objects.ids[row], len(objects.labels), np.array([scene.clip.width_px, scene.clip.height_px]))
-    number, box, inside, cut = _without_masks(scene, objects, row)
-    unknown = np.full(len(number), np.nan)
-    return (
-        number,
-        box,
-        inside,
-        unknown,
-        unknown if objects.box_px is None else np.prod(box[:, 1] - box[:, 0], axis=1),
-        cut,
+        area_px=area[order],
+        shown=np.where(with_area, fits, np.nan),
+        is_cut=cut[order],
     )
 
 
 def _without_masks(scene: Scene, objects: Objects, row: int) -> tuple[np.ndarray, ...]:
-    """Number, box, middle, and whether the border cuts it, of each object in a photo: by detected boxes, else by the
-    projections of oriented ones."""
+    """Row of the photo, number, box, middle, unknown depth, area, and whether the border cuts it, of each object in a
+    photo: by detected boxes, else by the projections of oriented ones."""
     size = np.array([scene.clip.width_px, scene.clip.height_px])
     every = projected_boxes(scene, objects, row) if objects.box_px is None else objects.box_px[row]
     number = np.flatnonzero(np.isfinite(every).all(axis=(1, 2)))
-    box, inside = np.clip(every[number], 0, size - 1), every[number].mean(axis=1)
-    in_photo = ((inside >= 0) & (inside <= size - 1)).all(axis=1)
+    middle = every[number].mean(axis=1)
+    in_photo = ((middle >= 0) & (middle <= size - 1)).all(axis=1)
+    number, middle = number[in_photo], middle[in_photo]
+    box, unknown = np.clip(every[number], 0, size - 1), np.full(len(number), np.nan)
     cut = (every[number, 0] <= 0).any(axis=1) | (every[number, 1] >= size - 1).any(axis=1)
-    return number[in_photo], box[in_photo], inside[in_photo], cut[in_photo]
+    area = unknown if objects.box_px is None else np.prod(box[:, 1] - box[:, 0], axis=1)
+    return np.full(len(number), row), number, box, middle, unknown, area, cut
 
 
-def _masks(ids: Int32[np.ndarray, "h w"], count: int, size: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Number, box, deepest pixel, its depth, area, and whether the border cuts it, of each object with a mask."""
+def _with_masks(objects: Objects, masks: Masks, size: Int64[np.ndarray, "2"]) -> tuple[np.ndarray, ...]:
+    """Row of the photo, number, box, deepest pixel, its depth, area, and whether the border cuts it, of all masks."""
     import cv2
 
-    scale, found = size / ids.shape[::-1], []
-    for k, part in enumerate(ndimage.find_objects(ids + 1, count)):
-        if part is None:
-            continue
-        mask = np.zeros([end.stop - end.start + 2 for end in part], dtype=bool)  # faster than numpy.pad
-        mask[1:-1, 1:-1] = ids[part] == k
-        distance_px = cv2.distanceTransform(mask.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)[1:-1, 1:-1]
-        squared = np.rint(distance_px * distance_px)  # exact, in whole pixels
-        y, x = np.unravel_index(squared.argmax(), squared.shape)
-        first, last = (np.array([getattr(part[axis], end) for axis in (1, 0)]) for end in ("start", "stop"))
-        box = np.stack([first * scale - 0.5, last * scale - 0.5])
-        inside = (np.array([x, y]) + first + 0.5) * scale - 0.5
-        cut = bool((first <= 0).any() or (last >= ids.shape[::-1]).any())
-        found.append((k, box, inside, np.sqrt(float(squared[y, x])) * scale.min(), mask.sum() * scale.prod(), cut))
-    number, boxes, insides, depths, areas, cuts = zip(*found, strict=True) if found else ((),) * 6
-    return (
-        np.array(number, dtype=np.int64),
-        np.array(boxes, dtype=float).reshape(-1, 2, 2),
-        np.array(insides, dtype=float).reshape(-1, 2),
-        np.array(depths, dtype=float),
-        np.array(areas, dtype=float),
-        np.array(cuts, dtype=bool),
-    )
+    row, number = np.nonzero(masks.area)
+    scale, (low, high) = size / objects.ids.shape[:0:-1], (each[row, number] for each in (masks.low, masks.high))
+    deepest, depth = np.empty((len(row), 2)), np.empty(len(row))
+    for k, ((x0, y0), (x1, y1)) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+        mask = np.zeros((y1 - y0 + 2, x1 - x0 + 2), dtype=bool)  # faster than numpy.pad
+        mask[1:-1, 1:-1] = objects.ids[row[k], y0:y1, x0:x1] == number[k]
+        # at most 2 % off, and three times as fast as an exact one
+        distance_px = cv2.distanceTransform(mask.view(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5)[1:-1, 1:-1]
+        y, x = divmod(int(distance_px.argmax()), x1 - x0)
+        deepest[k], depth[k] = (x0 + x, y0 + y), distance_px[y, x]
+    box, inside = np.stack([low * scale, high * scale], axis=1) - 0.5, (deepest + 0.5) * scale - 0.5
+    cut = np.asarray((low <= 0).any(axis=1) | (high >= objects.ids.shape[:0:-1]).any(axis=1))
+    return row, number, box, inside, depth * scale.min(), masks.area[row, number] * scale.prod(), cut
 
 
 def projected_boxes(scene: Scene, objects: Objects, row: int | slice) -> Float64[np.ndarray, "*f k 2 2"]:

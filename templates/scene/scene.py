@@ -36,11 +36,10 @@ from templates.scene.nearby_tracks import NearbyTracks
 from templates.scene.surface import (
     MAX_DISTANCE_PX,
     PATCH_WINDOW_PX,
-    WINDOW_PX,
+    DenseSurface,
     OutlierSettings,
     SparseSurface,
     Surface,
-    dense_surface,
 )
 from templates.scene.suspected_outliers import contradicted_points, near_moving, suspected_outliers
 from templates.scene.track_confirmation import confirmed_by_tracks
@@ -331,13 +330,13 @@ class Scene(World):
         return Surface.interleaved(~lacking, seen.take(~lacking), self.matched.at(frames[lacking], xy_px[lacking]))
 
     def _estimated(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
-        if self.depth is None:
+        if self._dense_surface is None:
             return self._sparse_and_patches(frames, xy_px)
-        dense = find_rows(self.depth.frames, frames) >= 0
+        dense = find_rows(self._dense_surface.depth.frames, frames) >= 0
         if dense.all():
-            return self._dense(self.depth, frames, xy_px)
+            return self._dense(self._dense_surface, frames, xy_px)
         parts = [
-            self._dense(self.depth, frames[dense], xy_px[dense]),
+            self._dense(self._dense_surface, frames[dense], xy_px[dense]),
             self._sparse_and_patches(frames[~dense], xy_px[~dense]),
         ]
         return Surface.interleaved(dense, *parts)
@@ -345,9 +344,9 @@ class Scene(World):
     def _sparse_and_patches(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """Patches of depth where they are known, sparse points elsewhere. Where the two differ, both may be wrong."""
         sparse = self._sparse(frames, xy_px)
-        if self.depth_patches is None:
+        if self._patches is None:
             return sparse
-        seen = self._dense(self.depth_patches, frames, xy_px, PATCH_WINDOW_PX)
+        seen = self._dense(self._patches, frames, xy_px)
         with np.errstate(invalid="ignore", divide="ignore"):
             difference = np.abs(np.log(seen.range / sparse.range))
         confirmed = np.where(difference <= self.outliers.same_range, sparse.outlier_probability, np.nan)
@@ -374,16 +373,18 @@ class Scene(World):
             return Surface.unknown(len(xy_px))
         return self._sparse_surface.at(frames, xy_px, MAX_DISTANCE_PX * self.pixel_scale, self.outliers)
 
-    def _dense(
-        self,
-        depth: Depth,
-        frames: Int64[np.ndarray, "k"],
-        xy_px: Float64[np.ndarray, "k 2"],
-        window_px: int = WINDOW_PX,
-    ) -> Surface:
+    def _dense(self, dense: DenseSurface, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         assert self.path is not None
-        seen = dense_surface(depth, self.path.intrinsics, find_rows(depth.frames, frames), xy_px, window_px)
-        return self._confirmed(seen, frames, xy_px) if depth.outlier_probability else seen
+        seen = dense.at(self.path.intrinsics, find_rows(dense.depth.frames, frames), xy_px)
+        return self._confirmed(seen, frames, xy_px) if dense.depth.outlier_probability else seen
+
+    @cached_property
+    def _dense_surface(self) -> DenseSurface | None:
+        return None if self.depth is None else DenseSurface(depth=self.depth)
+
+    @cached_property
+    def _patches(self) -> DenseSurface | None:
+        return None if self.depth_patches is None else DenseSurface(depth=self.depth_patches, window_px=PATCH_WINDOW_PX)
 
     def _confirmed(self, seen: Surface, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """Estimated depth, held against tracks and an independent reconstruction: learned depth has a low outlier

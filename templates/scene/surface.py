@@ -1,9 +1,10 @@
 """Surface points at pixels: positions in camera axes, from dense depth or from sparse points."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Bool, Float32, Float64, Int64
 from scipy.spatial import cKDTree
 
 from experts.intrinsics import Intrinsics
@@ -186,34 +187,52 @@ def _placed(frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -
     return np.column_stack([frames * _FRAME_APART, xy_px])
 
 
-def dense_surface(
-    depth: Depth,
-    camera: Intrinsics,
-    row: Int64[np.ndarray, "k"],
-    xy_px: Float64[np.ndarray, "k 2"],
-    window_px: int = WINDOW_PX,
-) -> Surface:
-    """Dense depth at each pixel of the frame at `row`; unknown where `row` is -1.
+@dataclass(frozen=True, kw_only=True)
+class DenseSurface:
+    """Dense depth, ready for looking up pixels."""
 
-    σ includes half the range of depth within `window_px` of the depth map; unknown where any depth within it is.
-    """
-    height, width = depth.z.shape[1:]
-    scale = np.array([width / camera.width_px, height / camera.height_px])
-    at = np.round((np.nan_to_num(xy_px, nan=-1.0) + 0.5) * scale - 0.5).astype(int)
-    offsets = np.arange(-window_px, window_px + 1)[:, None]
-    columns, lines = (np.clip(at[:, k] + offsets, 0, most - 1) for k, most in ((0, width), (1, height)))
-    at_row, at_column = lines[window_px], columns[window_px]
-    places = ((row * height + lines) * width)[:, None] + columns  # lines, columns, pixels
-    window = depth.z.reshape(-1).take(places, mode="wrap")  # where `row` is -1, any; much faster than by index
-    centre = window[window_px, window_px].astype(float)
-    rays = camera.rays(xy_px)
-    half_range = (window.max(axis=(0, 1)).astype(float) - window.min(axis=(0, 1))) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # half the range is a bound, which counts as 3 σ
-        sigma = np.hypot(depth.relative_sigma[row, at_row, at_column], half_range / centre / 3)
-    known = (row >= 0) & np.isfinite(sigma) & np.isfinite(xy_px).all(axis=1)
-    return Surface(
-        xyz_cam=np.where(known[:, None], rays * (centre / rays[:, 2])[:, None], np.nan),
-        range_relative_sigma=np.where(known, sigma, np.nan),
-        outlier_probability=np.where(known, depth.outlier_probability, np.nan),
-    )
+    depth: Depth
+    window_px: int = WINDOW_PX
+    """σ includes half the range of depth within this many pixels of the depth map."""
+
+    def at(self, camera: Intrinsics, row: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
+        """The surface at each pixel of the frame at `row`; unknown where `row` is -1, and near unknown depth."""
+        depth, (height, width) = self.depth, self.depth.z.shape[1:]
+        scale = np.array([width / camera.width_px, height / camera.height_px])
+        at = np.round((np.nan_to_num(xy_px, nan=-1.0) + 0.5) * scale - 0.5).astype(int)
+        x, y = (np.clip(at[:, k], 0, most - 1) for k, most in ((0, width), (1, height)))
+        place = (row * height + y) * width + x  # much faster than by index; where `row` is -1, any
+        centre = depth.z.reshape(-1).take(place, mode="wrap").astype(float)
+        half_range = self._half_ranges(row).reshape(-1).take(place, mode="wrap")
+        relative_sigma = depth.relative_sigma.reshape(-1).take(place, mode="wrap")
+        rays = camera.rays(xy_px)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sigma = np.hypot(relative_sigma, half_range / centre / 3)  # half the range is a bound, which counts as 3 σ
+        known = (row >= 0) & np.isfinite(sigma) & np.isfinite(xy_px).all(axis=1)
+        return Surface(
+            xyz_cam=np.where(known[:, None], rays * (centre / rays[:, 2])[:, None], np.nan),
+            range_relative_sigma=np.where(known, sigma, np.nan),
+            outlier_probability=np.where(known, depth.outlier_probability, np.nan),
+        )
+
+    def _half_ranges(self, rows: Int64[np.ndarray, "k"]) -> Float32[np.ndarray, "n h w"]:
+        """Half the range of depth around each pixel of these frames, not finite near unknown depth. Other frames hold
+        anything."""
+        import cv2
+
+        done, half_range = self._found
+        asked = np.zeros(len(done), dtype=bool)
+        asked[rows[rows >= 0]] = True
+        window = np.ones((2 * self.window_px + 1,) * 2, dtype=np.uint8)
+        for row in np.flatnonzero(asked & ~done).tolist():
+            low = high = self.depth.z[row]
+            if (unknown := np.isnan(low)).any():
+                low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, low)
+            half_range[row] = (cv2.dilate(high, window) - cv2.erode(low, window)) / 2
+            done[row] = True
+        return half_range
+
+    @cached_property
+    def _found(self) -> tuple[Bool[np.ndarray, "n"], Float32[np.ndarray, "n h w"]]:
+        """For which frames the half ranges are known, and these."""
+        return np.zeros(len(self.depth.z), dtype=bool), np.empty_like(self.depth.z)

@@ -12,7 +12,7 @@ from experts.signals import Depth, PointTracks, Scale
 from templates.scene.marks import markable
 from templates.scene.scene import Scene
 from templates.scene.scenes import scenes_of
-from templates.scene.surface import SUSPECTED_PROBABILITY, dense_surface
+from templates.scene.surface import SUSPECTED_PROBABILITY, DenseSurface
 from tests.templates import worlds
 
 CAMERA = Intrinsics.centred(64, 48, 60.0)
@@ -144,7 +144,7 @@ def depth_of(z: np.ndarray) -> Depth:
 @given(x=st.integers(0, 63), y=st.integers(0, 47), z=st.floats(0.5, 50))
 def test_dense_points_lie_on_the_ray_of_their_pixel(x: int, y: int, z: float) -> None:
     xy = np.array([[float(x), float(y)]])
-    seen = dense_surface(depth_of(np.full((48, 64), z)), CAMERA, np.zeros(1, dtype=np.int64), xy)
+    seen = DenseSurface(depth=depth_of(np.full((48, 64), z))).at(CAMERA, np.zeros(1, dtype=np.int64), xy)
     np.testing.assert_allclose(CAMERA.project(seen.xyz_cam), xy, atol=1e-6)
     np.testing.assert_allclose(seen.xyz_cam[0, 2], z, rtol=1e-6)
     np.testing.assert_allclose(seen.range_relative_sigma, 0.01, rtol=1e-3)
@@ -153,7 +153,9 @@ def test_dense_points_lie_on_the_ray_of_their_pixel(x: int, y: int, z: float) ->
 def test_dense_depth_near_a_depth_edge_has_a_large_sigma() -> None:
     z = np.full((48, 64), 2.0)
     z[:, 32:] = 6.0
-    seen = dense_surface(depth_of(z), CAMERA, np.zeros(3, dtype=np.int64), np.array([[30.0, 24], [10, 24], [33, 24]]))
+    seen = DenseSurface(depth=depth_of(z)).at(
+        CAMERA, np.zeros(3, dtype=np.int64), np.array([[30.0, 24], [10, 24], [33, 24]])
+    )
     assert seen.range_relative_sigma[0] > 0.3 and seen.range_relative_sigma[2] > 0.1
     assert seen.range_relative_sigma[1] < 0.02
 
@@ -161,9 +163,9 @@ def test_dense_depth_near_a_depth_edge_has_a_large_sigma() -> None:
 def test_dense_depth_with_a_hole_is_unknown() -> None:
     z = np.full((48, 64), 2.0)
     z[24, 30] = np.nan
-    assert np.isnan(
-        dense_surface(depth_of(z), CAMERA, np.zeros(1, dtype=np.int64), np.array([[30.0, 24]])).xyz_cam
-    ).all()
+    seen = DenseSurface(depth=depth_of(z)).at(CAMERA, np.zeros(2, dtype=np.int64), np.array([[27.0, 27], [34, 24]]))
+    assert np.isnan(seen.xyz_cam[0]).all() and np.isfinite(seen.xyz_cam[1]).all()
+    assert np.isnan(seen.range_relative_sigma[0]) and seen.range_relative_sigma[1] == np.float32(0.01)
 
 
 def with_patches(scene: Scene, z: np.ndarray, **changes: object) -> Scene:
