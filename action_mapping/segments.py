@@ -1,6 +1,6 @@
 """Segmentation of a path: one segment for each motion with its own name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -91,9 +91,9 @@ def motion_segments_at(
     up_world: Float64[np.ndarray, "3"] | None = None,
     sigmas: tuple[float | None, float | None] = (None, None),
     focal_px: Float64[np.ndarray, "n"] | None = None,
-) -> list[list[Segment]]:
+) -> Iterator[list[Segment]]:
     """The segments at each of several thresholds. What does not depend on these is computed once. `sigmas`: of rotation
-    and position. All else as for `motion_segments`."""
+    and position. All else as for `motion_segments`, when the first segments are taken."""
     durations_s = checked_durations(times_s)
     checked_rotations(world_from_cam)
     steps = camera_motion(world_from_cam[:-1], world_from_cam[1:])
@@ -107,7 +107,6 @@ def motion_segments_at(
         steep = np.isnan(level_steps[:, 0])
         level_steps[steep] = 0.0
         level = _Moves.of(level_steps, zoom, gap_steps, sigmas)
-    found = []
     for settings in thresholds:
         if scale == "metric":
             length, span_s = window_lengths(steps[:, 3:], durations_s, settings.max_window_s)
@@ -117,8 +116,7 @@ def motion_segments_at(
         if level is not None:
             level_codes = _majority(_signs(level, clock_s, scale, settings), edges, clock_s)
             levelled = (level_codes, np.logical_or.reduceat(steep, edges[:-1]))
-        found.append(_segments(_majority(signs, edges, clock_s), levelled, edges, times_s, gap_steps))
-    return found
+        yield _segments(_majority(signs, edges, clock_s), levelled, edges, times_s, gap_steps)
 
 
 @dataclass(frozen=True, kw_only=True)

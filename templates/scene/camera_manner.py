@@ -61,6 +61,7 @@ _TO_AND_FRO_RAD, _ONE_WAY_RAD, _ALL_ROUND_RAD = np.radians([30.0, 15.0, 170.0])
 _LOOKS = 9
 """Poses of a video that are compared."""
 _NO_MANNER = "the camera does not film in a simple manner"
+_MAY_MOVE = "what is in the middle of the picture may move"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,26 +110,36 @@ def _manner(scene: Scene, first: int, last: int) -> Manner:
     along = followed(scene, first, last)
     if along.surely:
         return _decided([*along.gaps], True, FOLLOWS, turns)
-    if along.maybe or middle.vacated(scene) > _VACATED:
-        return Manner(why="what is in the middle of the picture may move")
+    if along.maybe:
+        return Manner(why=_MAY_MOVE)
     straight, rotation_sigma = turns <= _STRAIGHT_RAD and length[-1] > 0, scene.rotation_sigma_rad(frames).max()
     axis_sigma = float(np.hypot(rotation_sigma, _BENT_BY_FOCAL * scene.focal_relative_sigma * turns))
-    orbit = Manner(why=_NO_MANNER) if straight else _orbit(poses, middle, axis_sigma, turn_sigma, sigma)
+    found = Manner(why=_NO_MANNER) if straight else _orbit(poses, middle, axis_sigma, turn_sigma, sigma)
+    if found.why:
+        other = (
+            _straight(scene, way, poses[:, :3, 2], middle, turns, sigma)
+            if straight
+            else _wanders(poses, middle, axis_sigma, turn_sigma, sigma)
+        )
+        share_gap = (share - _LITTLE, sigma / float(np.median(middle.range)))
+        passes = straight or _off_axis(poses) > _BORDER_RAD
+        hides = not other.why or middle.hidden_at_first(scene) >= _ALL_HIDDEN  # the quick look excludes most videos
+        found = (_revealed(middle, scene, share_gap, passes, turns) if hides else None) or other
+    may_move = not found.why and middle.vacated(scene) > _VACATED  # which takes longest, and few videos have a manner
+    return Manner(why=_MAY_MOVE) if may_move else found
+
+
+def _revealed(
+    middle: Middle, scene: Scene, share_gap: tuple[float, float], passes: bool, turns: float
+) -> Manner | None:
+    """Of a camera that comes past what hides the middle at first; None where nothing does."""
     least_hidden, most_hidden, nearer = middle.hidden(scene)
-    if not orbit.why:
-        return orbit
     if least_hidden >= _ALL_HIDDEN:
-        gaps = [
-            (nearer - _NEARER_AT_ALL, float(np.sqrt(2) * middle.sigma)),
-            (share - _LITTLE, sigma / float(np.median(middle.range))),
-        ]
-        holds = nearer >= _FAR_NEARER and (straight or _off_axis(poses) > _BORDER_RAD)
-        return _decided(gaps, bool(holds), REVEALS, turns)
+        gaps = [(nearer - _NEARER_AT_ALL, float(np.sqrt(2) * middle.sigma)), share_gap]
+        return _decided(gaps, bool(nearer >= _FAR_NEARER and passes), REVEALS, turns)
     if most_hidden > _LITTLE_HIDDEN:
         return Manner(why="what the video shows is partly hidden at first")
-    if straight:
-        return _straight(scene, way, poses[:, :3, 2], middle, turns, sigma)
-    return _wanders(poses, middle, axis_sigma, turn_sigma, sigma)
+    return None
 
 
 def _straight(

@@ -161,13 +161,18 @@ def _named(
     up_world: Float64[np.ndarray, "3"] | None,
     thresholds: tuple[float, float],
 ) -> list[list[tuple[Part, Segment]]]:
-    """Parts with their segments at thresholds times each of the factors; () for a part without a simple name."""
+    """Parts with their segments at thresholds times each of the factors, up to the first ones among which is a part
+    without a simple name, ()."""
     rotation, translation = thresholds
     settings = [SegmentSettings(rotation_rad_s=f * rotation, translation_m_s=f * translation) for f in _FACTORS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PathWarning)  # lengths are in any unit
-        found = motion_segments_at(poses, times_s, settings, scale="metric", up_world=up_world)
-    return [[*_joined([(_part(one, up_world is not None), one) for one in segments])] for segments in found]
+        found = []
+        for segments in motion_segments_at(poses, times_s, settings, scale="metric", up_world=up_world):
+            found.append([*_joined([(_part(one, up_world is not None), one) for one in segments])])
+            if any(part == () for part, _ in found[-1]):
+                break
+    return found
 
 
 def _joined(parts: Sequence[tuple[Part, Segment]]) -> Iterator[tuple[Part, Segment]]:

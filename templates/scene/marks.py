@@ -62,7 +62,11 @@ def filter_markable(
 
 def known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
     """Pixels of a frame with a surface point of any quality: a grid on dense depth, or the sparse points and a grid on
-    patches of depth. A coarser grid where ground truth matches single pixels."""
+    patches of depth. A coarser grid where ground truth matches single pixels. Looked for once per frame."""
+    return scene.once(("known pixels", int(frame)), lambda: _known_pixels(scene, frame))
+
+
+def _known_pixels(scene: Scene, frame: int) -> Float64[np.ndarray, "k 2"]:
     if scene.has_depth(frame):
         return grid_px(scene.clip, _GRID)
     if scene.matched is not None:

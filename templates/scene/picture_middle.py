@@ -47,6 +47,10 @@ class Middle:
                 nearer.append(float(np.median(behind[is_hidden])) if is_hidden.any() else 0.0)
         return min(shares), max(shares), min(nearer)
 
+    def hidden_at_first(self, scene: Scene) -> float:
+        """One of the shares of which `hidden` gives the least: by what the first and the last frame show."""
+        return float((_behind(scene, self.xyz_world[-1], self.frames[:1]) > self._least).mean())
+
     def vacated(self, scene: Scene) -> float:
         """Largest share of what the very middle shows in a frame that is not there in another one, which sees past its
         place."""

@@ -135,19 +135,21 @@ class SparseSurface:
         if not self.tree.n or not len(xy_px):
             return Surface.unknown(len(xy_px))
         places = _placed(frames, np.where(np.isfinite(xy_px), xy_px, -_FRAME_APART / 4))
+        distance_px, found = self.tree.query(places, distance_upper_bound=np.nextafter(radius_px, np.inf))  # exclusive
+        near = distance_px <= radius_px
+        near[near] = np.isfinite(self.ranges[found[near]])
         reach_px = settings.neighbour_radii * radius_px
-        distance_px, found = self.tree.query(places, k=settings.neighbours + 1, distance_upper_bound=reach_px)
-        own = np.minimum(found[:, 0], self.tree.n - 1)
-        known = (distance_px[:, 0] <= radius_px) & np.isfinite(self.ranges[own])
+        distance_px, found = self.tree.query(places[near], k=settings.neighbours + 1, distance_upper_bound=reach_px)
+        own = found[:, 0]
         inside = self._inside_a_surface(distance_px[:, 1:], found[:, 1:], own, settings)
         rows = self.points.observation_point[own]
         suspected = np.where(inside, 0.0, SUSPECTED_PROBABILITY)
-        outlier_probability = np.maximum(self.points.outlier_probability[rows], suspected)
-        return Surface(
-            xyz_cam=np.where(known[:, None], self.xyz_cam[own], np.nan),
-            range_relative_sigma=np.where(known, self.points.range_relative_sigma[rows], np.nan),
-            outlier_probability=np.where(known, outlier_probability, np.nan),
+        seen = Surface(
+            xyz_cam=self.xyz_cam[own],
+            range_relative_sigma=self.points.range_relative_sigma[rows],
+            outlier_probability=np.maximum(self.points.outlier_probability[rows], suspected),
         )
+        return Surface.interleaved(near, seen, Surface.unknown(int((~near).sum())))
 
     def _inside_a_surface(
         self,
