@@ -1,6 +1,5 @@
 """Facts of one kind about nearly the same frames and points."""
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
@@ -10,6 +9,7 @@ from scipy.spatial import KDTree
 
 from templates.asked import Asked
 from templates.columns import Json
+from templates.facts import Facts
 
 _UNKNOWN = -1e6
 """In place of unknown pixels: near each other, and near no known one."""
@@ -54,13 +54,13 @@ def _repeats(scaled: Float64[np.ndarray, "n k"]) -> Bool[np.ndarray, "n"]:
 def _scaled(asked: Sequence[Asked], near_px: float, near_frames: float) -> Float64[np.ndarray, "n k"]:
     """Points and frames in units of what is near; all else as a number that is far from any other."""
     points = [one.facts.pixels().reshape(len(one), -1) for one in asked]
-    rest = [_rest(row) for one in asked for row in one.rows]
-    code = np.unique(np.array(rest), return_inverse=True)[1][:, None] * 10.0
+    numbers: dict[tuple[Json, ...], int] = {}
+    code = [numbers.setdefault(rest, len(numbers)) for one in asked for rest in _rest(one.facts)]
     scaled = [
         np.nan_to_num(_together(points, np.nan) / near_px, nan=_UNKNOWN),
         _together([one.facts.all_frames() for one in asked], -1) / near_frames,
     ]
-    return np.concatenate([*scaled, code], axis=1)
+    return np.column_stack([*scaled, np.array(code) * 10.0])
 
 
 def _together(parts: Sequence[np.ndarray], blank: float) -> Float64[np.ndarray, "n k"]:
@@ -71,15 +71,14 @@ def _together(parts: Sequence[np.ndarray], blank: float) -> Float64[np.ndarray, 
     )
 
 
-def _rest(fact: Mapping[str, Json]) -> str:
-    """The parameters that are no pixels, frames or measures, as text."""
-    return json.dumps(
-        {
-            name: _rest(value) if isinstance(value, dict) else value
-            for name, value in fact.items()
-            if not (name.endswith("_px") or name.startswith("frame") or isinstance(value, float))
-        }
-    )
+def _rest(facts: Facts) -> list[tuple[Json, ...]]:
+    """The parameters of each fact that are no pixels, frames or measures."""
+    columns = [
+        column.tolist() if column.ndim == 1 else map(str, column.tolist())
+        for name, column in facts.arrays()
+        if not (name.endswith("_px") or name.startswith("frame") or (column.dtype.kind == "f" and column.ndim == 1))
+    ]
+    return [*zip(*columns, strict=True)] if columns else [()] * len(facts)
 
 
 def _spans(asked: Sequence[Asked]) -> dict[str, float]:
