@@ -122,7 +122,7 @@ def _manner(scene: Scene, first: int, last: int) -> Manner:
             else _wanders(poses, middle, axis_sigma, turn_sigma, sigma)
         )
         share_gap = (share - _LITTLE, sigma / float(np.median(middle.range)))
-        passes = straight or _off_axis(poses) > _BORDER_RAD
+        passes = bool(straight or _off_axis(poses) > _BORDER_RAD)
         hides = not other.why or middle.hidden_at_first(scene) >= _ALL_HIDDEN  # the quick look excludes most videos
         found = (_revealed(middle, scene, share_gap, passes, turns) if hides else None) or other
     may_move = not found.why and middle.vacated(scene) > _VACATED  # which takes longest, and few videos have a manner
