@@ -256,5 +256,5 @@ def test_segments_at_several_thresholds_are_those_at_each(scale: str) -> None:
         for f in (0.5, 1.3, 2.0)
     ]
     each = [motion_segments(poses, times_s, scale=scale, up_world=DOWN_Y_UP, settings=one) for one in thresholds]  # type: ignore[arg-type]
-    assert motion_segments_at(poses, times_s, thresholds, scale=scale, up_world=DOWN_Y_UP) == each  # type: ignore[arg-type]
+    assert [*motion_segments_at(poses, times_s, thresholds, scale=scale, up_world=DOWN_Y_UP)] == each  # type: ignore[arg-type]
     assert each[0] != each[1] != each[2] != each[0]
