@@ -87,6 +87,8 @@ class SeatHeight(Template):
         if not len(frames) or scene.room is None or np.isnan(scene.metre_relative_sigma):
             return ThreePoints.none()
         seat_frame, seats = _seats(scene, rng, frames)
+        if not len(seats):
+            return ThreePoints.none()
         frame, xy = clear_pixels(scene, rng, count)
         places = _places(scene, frame, xy)
         other = places.never & (places.height <= _EASY_M)
@@ -163,7 +165,7 @@ def _seats(scene: Scene, rng: np.random.Generator, frames: Int64[np.ndarray, "f"
     found = []
     for frame in frames.tolist():
         every = np.full(len(xy), frame)
-        rows = rng.permutation(np.flatnonzero(_places(scene, every, xy).seat))[:_SEATS]
+        rows = rng.permutation(np.flatnonzero(_is_seat(scene, every, xy, over_floor(scene, every, xy).height)))[:_SEATS]
         found.append((every[rows], xy[rows]))
     return np.concatenate([frame for frame, _ in found]), np.concatenate([xy for _, xy in found])
 
@@ -171,18 +173,23 @@ def _seats(scene: Scene, rng: np.random.Generator, frames: Int64[np.ndarray, "f"
 def _places(scene: Scene, frame: Frame, xy_px: Pixel) -> _Places:
     """What marked pixels show."""
     found, metre = over_floor(scene, frame, xy_px), scene.metre_relative_sigma
-    with np.errstate(invalid="ignore"):
-        high = np.flatnonzero((found.height >= _LOW_M + _WITHIN_M) & (found.height <= _HIGH_M - _WITHIN_M))
-    seat = np.zeros(len(frame), dtype=bool)
-    seat[high] = is_level(scene, frame[high], xy_px[high], _RADIUS_M)
     return _Places(
         height=found.height,
         sigma=np.hypot(found.sigma, found.height * metre),
         range=found.range,
         outlier_probability=found.outlier_probability,
         upright=is_upright(scene, frame, xy_px, _PLANE_M),
-        seat=seat,
+        seat=_is_seat(scene, frame, xy_px, found.height),
     )
+
+
+def _is_seat(scene: Scene, frame: Frame, xy_px: Pixel, height: Float64[np.ndarray, "n"]) -> Bool[np.ndarray, "n"]:
+    """Whether a mark covers what is level and, by its height above the floor, a seat."""
+    with np.errstate(invalid="ignore"):
+        high = np.flatnonzero((height >= _LOW_M + _WITHIN_M) & (height <= _HIGH_M - _WITHIN_M))
+    seat = np.zeros(len(frame), dtype=bool)
+    seat[high] = is_level(scene, frame[high], xy_px[high], _RADIUS_M)
+    return seat
 
 
 def _rank(values: Float64[np.ndarray, "n 3"], which: Int64[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:

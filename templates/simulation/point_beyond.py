@@ -211,17 +211,19 @@ def _drawn(scene: Scene, rng: np.random.Generator) -> Iterator[dict[str, Json]]:
         for a, b in rng.permutation(pairs).tolist():
             rows = rng.permutation(np.flatnonzero(frame == frames[a]))
             surface, there = surfaces.take(rows), np.full(len(rows), frames[b])
-            sigma = _sigma(scene, frame[rows], there, surface)
             seen = in_axes_of(scene, frames[[b]], frames[[a]], surface.xyz_cam[None])[0]
             past = _past_edges(scene, seen)
-            clear = np.abs(past.max(axis=1)) >= np.maximum(_CLEAR_RAD, _SIGMAS * sigma)
             place = scene.path.intrinsics.project(seen)
             edge = past.argmax(axis=1)
             share = (np.where(np.isin(edge, (0, 1)), place[:, 1], place[:, 0]) + 0.5) / size[np.isin(edge, (0, 1)) * 1]
             with np.errstate(invalid="ignore"):
-                able = clear & (past.max(axis=1) > 0) & (past.max(axis=1) <= _NEAR_RAD)
+                able = (past.max(axis=1) >= _CLEAR_RAD) & (past.max(axis=1) <= _NEAR_RAD)
                 able &= (share >= _ALONG_EDGE[0]) & (share <= _ALONG_EDGE[1])
-            for first in np.flatnonzero(able)[:1].tolist():
+            if not able.any():
+                continue
+            sigma = _sigma(scene, frame[rows], there, surface)
+            clear = np.abs(past.max(axis=1)) >= np.maximum(_CLEAR_RAD, _SIGMAS * sigma)
+            for first in np.flatnonzero(able & clear)[:1].tolist():
                 name = EDGES[int(edge[first])]
                 point = at_edge(np.array([name]), share[[first]], size)
                 point = pixel_of(name_of(point, size), size).round(1)

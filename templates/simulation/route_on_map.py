@@ -29,6 +29,7 @@ from templates.scene.free_floor import (
     sampled,
     way_length,
 )
+from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import boxes_of, outliers
 from templates.scene.objects import found_again, seen_objects
@@ -58,6 +59,8 @@ _BORDER = 0.7
 """What the map shows around the routes, in metres."""
 _LOW, _LEAST_SIDE = 0.2, 0.25
 """Objects stand on the floor: greatest height of the foot, and least side of the footprint."""
+_PHOTOS = 24
+"""Photos, spread over the clip, from which ways are sought; or half as many as facts are wanted, if that is more."""
 _VIAS = 12
 """Places through which wrong routes may lead."""
 _DRAWN = 0.9
@@ -102,13 +105,14 @@ class RouteOnMap(Template):
         if floor is None or room is None:
             return RoutesOnMap.none()
         seen = shown_objects(seen_objects(scene), scene)
-        seen = seen.take(rng.permutation(len(seen)))
+        frames = spread_frames(np.unique(seen.frame), max(_PHOTOS, count // 2))
+        seen = seen.take(rng.permutation(np.flatnonzero(np.isin(seen.frame, frames))))
         refs, feet = (
             seen.refs(),
             [_foot(scene, *one) for one in zip(seen.frame.tolist(), seen.object.tolist(), strict=True)],
         )
         rows: list[dict[str, Json]] = []
-        for frame in rng.permutation(np.unique(seen.frame)).tolist():
+        for frame in rng.permutation(frames).tolist():
             found = {k: feet[k] for k in np.flatnonzero(seen.frame == frame).tolist()}
             standing = {k: foot for k, foot in found.items() if foot is not None}
             for k, routes in _proposed(scene, floor, frame, [*standing.values()], rng):
