@@ -53,9 +53,9 @@ class Masks:
         photo, y = np.divmod(line, max(1, height))
         low, high = np.full((2, photos * count, 2), [[[np.iinfo(np.int64).max]], [[-1]]])
         at = photo * count + id
-        for axis, first, end in ((0, x, x + length), (1, y, y + 1)):
-            np.minimum.at(low[:, axis], at, first)
-            np.maximum.at(high[:, axis], at, end)
+        np.minimum.at(low[:, 0], at, x)
+        np.maximum.at(high[:, 0], at, x + length)
+        low[at[::-1], 1], high[at, 1] = y[::-1], y + 1  # lines ascend, and the last one that is assigned stays
         area = np.bincount(at, length, photos * count).astype(np.int64)
         return cls(**{
             name: each.reshape(photos, count, *each.shape[1:])

@@ -203,9 +203,9 @@ class DenseSurface:
         scale = np.array([width / camera.width_px, height / camera.height_px])
         at = np.round((np.nan_to_num(xy_px, nan=-1.0) + 0.5) * scale - 0.5).astype(int)
         x, y = (np.clip(at[:, k], 0, most - 1) for k, most in ((0, width), (1, height)))
-        place = (row * height + y) * width + x  # much faster than by index; where `row` is -1, any
+        place = (row * height + y) * width + x  # where `row` is -1, any
         centre = depth.z.reshape(-1).take(place, mode="wrap").astype(float)
-        half_range = self._half_ranges(row).reshape(-1).take(place, mode="wrap")
+        half_range = self._half_range(row, y, x, place)
         relative_sigma = depth.relative_sigma.reshape(-1).take(place, mode="wrap")
         rays = camera.rays(xy_px)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -217,24 +217,46 @@ class DenseSurface:
             outlier_probability=np.where(known, depth.outlier_probability, np.nan),
         )
 
-    def _half_ranges(self, rows: Int64[np.ndarray, "k"]) -> Float32[np.ndarray, "n h w"]:
-        """Half the range of depth around each pixel of these frames, not finite near unknown depth. Other frames hold
-        anything."""
-        import cv2
-
-        done, half_range = self._found
-        asked = np.zeros(len(done), dtype=bool)
-        asked[rows[rows >= 0]] = True
-        window = np.ones((2 * self.window_px + 1,) * 2, dtype=np.uint8)
-        for row in np.flatnonzero(asked & ~done).tolist():
-            low = high = self.depth.z[row]
-            if (unknown := np.isnan(low)).any():
-                low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, low)
-            half_range[row] = (cv2.dilate(high, window) - cv2.erode(low, window)) / 2
-            done[row] = True
-        return half_range
+    def _half_range(
+        self,
+        row: Int64[np.ndarray, "k"],
+        y: Int64[np.ndarray, "k"],
+        x: Int64[np.ndarray, "k"],
+        place: Int64[np.ndarray, "k"],
+    ) -> Float32[np.ndarray, "k"]:
+        """Half the range of depth around pixels, not finite near unknown depth: by windows where few pixels of a frame
+        were asked for so far, then by a filter over all of it."""
+        z, (height, width) = self.depth.z, self.depth.z.shape[1:]
+        asked, filtered, half_range = self._filtered
+        asked += np.bincount(row[row >= 0], minlength=len(z))
+        for k in np.flatnonzero((asked > _WINDOWS_AS_FILTER * height * width) & ~filtered).tolist():
+            half_range[k], filtered[k] = _half_range_of(z[k], self.window_px), True
+        found = half_range.reshape(-1).take(place, mode="wrap")
+        left = np.flatnonzero(~filtered[row])
+        if len(left):
+            around = np.arange(-self.window_px, self.window_px + 1)[:, None]
+            lines, columns = np.clip(y[left] + around, 0, height - 1), np.clip(x[left] + around, 0, width - 1)
+            places = ((row[left] * height + lines) * width)[:, None] + columns  # lines, columns, pixels
+            window = z.reshape(-1).take(places, mode="wrap")  # much faster than by index
+            found[left] = (window.max(axis=(0, 1)) - window.min(axis=(0, 1))) / 2
+        return found
 
     @cached_property
-    def _found(self) -> tuple[Bool[np.ndarray, "n"], Float32[np.ndarray, "n h w"]]:
-        """For which frames the half ranges are known, and these."""
-        return np.zeros(len(self.depth.z), dtype=bool), np.empty_like(self.depth.z)
+    def _filtered(self) -> tuple[Int64[np.ndarray, "n"], Bool[np.ndarray, "n"], Float32[np.ndarray, "n h w"]]:
+        """By frame: the number of pixels asked for so far, whether it was filtered, and half the range around each
+        pixel if it was."""
+        return np.zeros(len(self.depth.z), np.int64), np.zeros(len(self.depth.z), bool), np.empty_like(self.depth.z)
+
+
+_WINDOWS_AS_FILTER = 1 / 200
+"""Windows around this share of the pixels of a frame take as long as a filter over all of it."""
+
+
+def _half_range_of(z: Float32[np.ndarray, "h w"], window_px: int) -> Float32[np.ndarray, "h w"]:
+    import cv2
+
+    low = high = z
+    if (unknown := np.isnan(z)).any():
+        low, high = np.where(unknown, -np.inf, z), np.where(unknown, np.inf, z)
+    window = np.ones((2 * window_px + 1,) * 2, dtype=np.uint8)
+    return np.asarray((cv2.dilate(high, window) - cv2.erode(low, window)) / 2)
