@@ -168,6 +168,19 @@ def test_dense_depth_with_a_hole_is_unknown() -> None:
     assert np.isnan(seen.range_relative_sigma[0]) and seen.range_relative_sigma[1] == np.float32(0.01)
 
 
+def test_windows_and_a_filter_over_the_whole_frame_give_the_same() -> None:
+    rng = np.random.default_rng(0)
+    z = rng.uniform(1, 9, (48, 64))
+    z[rng.random(z.shape) < 0.003] = np.nan
+    xy = np.stack(np.meshgrid(np.arange(64.0), np.arange(48.0)), axis=-1).reshape(-1, 2)
+    rows = np.zeros(len(xy), dtype=np.int64)
+    by_filter = DenseSurface(depth=depth_of(z)).at(CAMERA, rows, xy)
+    parts = [DenseSurface(depth=depth_of(z)).at(CAMERA, rows[:8], part) for part in np.split(xy, len(xy) // 8)]
+    for name, column in vars(by_filter).items():
+        np.testing.assert_array_equal(column, np.concatenate([getattr(part, name) for part in parts]))
+    assert 0.1 < np.isnan(by_filter.range_relative_sigma).mean() < 0.9
+
+
 def with_patches(scene: Scene, z: np.ndarray, **changes: object) -> Scene:
     """The scene, with patches of depth in its first frame."""
     patches = replace(depth_of(z), frames=np.array([0]), outlier_probability=0.002)
