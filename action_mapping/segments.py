@@ -93,7 +93,7 @@ def motion_segments_at(
     focal_px: Float64[np.ndarray, "n"] | None = None,
 ) -> Iterator[list[Segment]]:
     """The segments at each of several thresholds. What does not depend on these is computed once. `sigmas`: of rotation
-    and position. All else as for `motion_segments`, when the first segments are taken."""
+    and position. All else as for `motion_segments`; errors and warnings come when the first segments are taken."""
     durations_s = checked_durations(times_s)
     checked_rotations(world_from_cam)
     steps = camera_motion(world_from_cam[:-1], world_from_cam[1:])

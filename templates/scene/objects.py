@@ -38,19 +38,16 @@ class Masks:
     """Number of pixels; 0 without a mask."""
 
     @classmethod
-    def of(cls, objects: Objects | None) -> "Masks":
+    def of(cls, objects: Objects) -> "Masks":
         """From the runs of equal pixels in the lines of all photos: they are much fewer than pixels."""
-        photos, height, width = (0, 0, 1) if objects is None else objects.ids.shape
-        count = 0 if objects is None else len(objects.labels)
-        ids = np.empty(0, dtype=np.int32) if objects is None else objects.ids.reshape(-1)
+        photos, count, ids = len(objects.frames), len(objects.labels), objects.ids.reshape(-1)
         begins = np.ones(len(ids), dtype=bool)
         begins[1:] = ids[1:] != ids[:-1]
-        begins[::width] = True
+        begins[:: objects.ids.shape[2]] = True
         start = np.flatnonzero(begins)
         length, id = np.diff(start, append=len(ids)), ids[start]
         start, length, id = start[id >= 0], length[id >= 0], id[id >= 0]
-        line, x = np.divmod(start, width)
-        photo, y = np.divmod(line, max(1, height))
+        photo, y, x = np.unravel_index(start, objects.ids.shape)
         low, high = np.full((2, photos * count, 2), [[[np.iinfo(np.int64).max]], [[-1]]])
         at = photo * count + id
         np.minimum.at(low[:, 0], at, x)
@@ -105,12 +102,13 @@ def objects_in_photos(scene: Scene) -> ObjectsInPhotos:
 
 def masks_in_photos(scene: Scene) -> Bool[np.ndarray, "f k"]:
     """Of which objects each photo with objects has a mask."""
-    return masks_of(scene).area > 0
+    objects = scene.objects
+    return np.zeros((0, 0), dtype=bool) if objects is None else _masks_of(scene, objects).area > 0
 
 
-def masks_of(scene: Scene) -> "Masks":
-    """Where the masks lie; computed once per scene."""
-    return scene.once("masks", lambda: Masks.of(scene.objects))
+def _masks_of(scene: Scene, objects: Objects) -> Masks:
+    """Computed once per scene."""
+    return scene.once("masks", lambda: Masks.of(objects))
 
 
 def seen_objects(scene: Scene) -> SeenObjects:
@@ -186,7 +184,7 @@ def _seen(scene: Scene) -> SeenObjects:
     if objects is None or not len(objects.frames):
         return SeenObjects.concatenated([])
     size = np.array([scene.clip.width_px, scene.clip.height_px])
-    masks = masks_of(scene)
+    masks = _masks_of(scene, objects)
     bare = np.flatnonzero(~masks.area.any(axis=1))
     parts = [_with_masks(objects, masks, size), *(_without_masks(scene, objects, row) for row in bare.tolist())]
     row, number, box, inside, depth, area, cut = map(np.concatenate, zip(*parts, strict=True))

@@ -48,7 +48,8 @@ class Middle:
         return min(shares), max(shares), min(nearer)
 
     def hidden_at_first(self, scene: Scene) -> float:
-        """One of the shares of which `hidden` gives the least: by what the first and the last frame show."""
+        """Share of what the middle of the last frame shows that the first frame hides. It is one of those of which
+        `hidden` gives the least."""
         return float((_behind(scene, self.xyz_world[-1], self.frames[:1]) > self._least).mean())
 
     def vacated(self, scene: Scene) -> float:

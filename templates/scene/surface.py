@@ -135,7 +135,8 @@ class SparseSurface:
         if not self.tree.n or not len(xy_px):
             return Surface.unknown(len(xy_px))
         places = _placed(frames, np.where(np.isfinite(xy_px), xy_px, -_FRAME_APART / 4))
-        distance_px, found = self.tree.query(places, distance_upper_bound=np.nextafter(radius_px, np.inf))  # exclusive
+        just_beyond_px = np.nextafter(radius_px, np.inf)  # the search leaves out what is as far as its bound
+        distance_px, found = self.tree.query(places, distance_upper_bound=just_beyond_px)
         near = distance_px <= radius_px
         near[near] = np.isfinite(self.ranges[found[near]])
         reach_px = settings.neighbour_radii * radius_px
@@ -249,10 +250,12 @@ class DenseSurface:
 
 
 _WINDOWS_AS_FILTER = 1 / 200
-"""Windows around this share of the pixels of a frame take as long as a filter over all of it."""
+"""Windows around this share of the pixels of a frame take as long as a filter over all of it (7 x 7 px, measured on
+depth of 320 x 240 px)."""
 
 
 def _half_range_of(z: Float32[np.ndarray, "h w"], window_px: int) -> Float32[np.ndarray, "h w"]:
+    """Half the range of depth within `window_px` of each pixel; not finite near unknown depth."""
     import cv2
 
     low = high = z

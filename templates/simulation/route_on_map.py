@@ -60,7 +60,7 @@ _BORDER = 0.7
 _LOW, _LEAST_SIDE = 0.2, 0.25
 """Objects stand on the floor: greatest height of the foot, and least side of the footprint."""
 _PHOTOS = 24
-"""Photos, spread over the clip, from which ways are sought; or half as many as facts are wanted, if that is more."""
+"""Photos, spread over the clip, from which ways are sought; if that is more, half as many as facts are proposed."""
 _VIAS = 12
 """Places through which wrong routes may lead."""
 _DRAWN = 0.9
