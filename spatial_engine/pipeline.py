@@ -13,16 +13,17 @@ from spatial_engine.annotation.overview import Plan, overview
 from spatial_engine.annotation.unchanged import Unchanged, known_footage
 from spatial_engine.annotation.users_detections import find_detections, with_expert
 from spatial_engine.atomic_file import one_writer
-from spatial_engine.dataset.asking import AskClip, all_filed, ask_all
+from spatial_engine.dataset.asking import AskClip, ask_all
 from spatial_engine.dataset.cost import cpu_clock
 from spatial_engine.dataset.dataset import Dataset, check_target
-from spatial_engine.dataset.drafts import check_idle, drafts_folder, note_asked
+from spatial_engine.dataset.drafts import drafts_folder
 from spatial_engine.dataset.finishing import FinishClip
+from spatial_engine.dataset.generate_shard import check_idle, draw_shard, note_asked
 from spatial_engine.dataset.hints import HintsFromSignals
 from spatial_engine.dataset.parquet import check_pyarrow
 from spatial_engine.dataset.question_files import write_question_files
 from spatial_engine.dataset.target import Target
-from spatial_engine.dataset.writing import balanced_drafts, draw_shard, write_drafts
+from spatial_engine.dataset.writing import balanced_drafts, write_drafts
 from spatial_engine.errors import UsageError, interruptible
 from spatial_engine.monitoring.monitor import monitored
 from spatial_engine.options import AnnotateOptions, GenerateOptions, OpenOptions, RunOptions, Shard, StrPath, chosen
@@ -140,7 +141,8 @@ def generate(
             with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
                 ask_all(task, options.workers, progress, share)
                 if note_asked(work, task.digest, share):
-                    finish = _finishing(task, all_filed(task), options, work)
+                    keys = {clip_id: task.key(clip_id) for clip_id in task.items()}
+                    finish = _finishing(task, keys, options, work)
                     draw_shard(
                         finish,
                         share,

@@ -137,8 +137,8 @@ class AskClip:
     def scenes_by_clip(self) -> dict[str, str]:
         """By clip id, those in other pictures included: the footage that it was cut from."""
         scenes = {} if self.store_path is None else self._store.scenes()
-        of_clip = {clip_id: scenes.get(clip_id, clip_id) for clip_id in self.items() if clip_id not in self.reframed}
-        return {clip_id: of_clip[self.origin(clip_id)] for clip_id in self.items() if clip_id}
+        origins = {clip_id: self.origin(clip_id) for clip_id in self.items() if clip_id}
+        return {clip_id: scenes.get(origin, origin) for clip_id, origin in origins.items()}
 
     def name(self, clip_id: str) -> str:
         """What the user calls a clip; its id where it is damaged."""
@@ -247,12 +247,6 @@ def ask_all(task: AskClip, workers: int, progress: Progress, shard: Shard) -> Fi
     if "" in keys and "" not in crashed:
         _say_shortage(task.drafts.keys("", keys[""]), task.puzzles, progress)
     return Filed(keys={id: key for id, key in keys.items() if id not in crashed}, crashed=crashed)
-
-
-def all_filed(task: AskClip) -> dict[str, str]:
-    """Key of the drafts of each clip, whoever filed them."""
-    keys = {clip_id: task.key(clip_id) for clip_id in task.items()}
-    return {clip_id: key for clip_id, key in keys.items() if task.drafts.is_whole(clip_id, key)}
 
 
 def _say_shortage(made: ClipKeys, wanted: int, progress: Progress) -> None:

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.array_file import DamagedFileError, read_arrays, write_arrays
 from spatial_engine.dataset.clip_keys import ClipKeys, Fault, Near
-from spatial_engine.options import Shard
 from templates.answers.answers import Answers
 from templates.answers.registry import stack_from_record, stack_to_record
 from templates.asked import Asked, ClipQuestions, Origin, Refusal
@@ -33,20 +31,6 @@ def drafts_folder(dataset: Path) -> Path:
     """Where the drafts of a dataset lie until it is written: beside it."""
     dataset = dataset.resolve()
     return dataset.with_name(f".{dataset.name}.drafts")
-
-
-def note_asked(folder: Path, settings: str, shard: Shard) -> bool:
-    """Notes that all clips of a shard were asked about under these settings; whether now those of all shards were."""
-    names = [f"asked {number} of {shard.count}.{settings}" for number in range(1, shard.count + 1)]
-    (folder / names[shard.number - 1]).touch()
-    return all((folder / name).exists() for name in names)
-
-
-def check_idle(folder: Path) -> None:
-    """Raises `BusyError` while a shard is asked into a folder of drafts."""
-    for lock in folder.glob(".shard *.lock"):
-        with one_writer(lock.with_name(lock.stem.removeprefix("."))):
-            pass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,15 +24,14 @@ from spatial_engine.dataset.balance import DEFAULTS, Balanced, BalanceSettings, 
 from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.cost import CpuClock, write_cost
 from spatial_engine.dataset.dataset import Dataset, dataset_folder
-from spatial_engine.dataset.drafts import PUZZLES, Drafts
-from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, Finished, OpenClip, Part, collector_paused
+from spatial_engine.dataset.drafts import Drafts
+from spatial_engine.dataset.finishing import CLIP_TROUBLE, FinishClip, OpenClip, Part, collector_paused
 from spatial_engine.dataset.hints import HintsBeside
 from spatial_engine.dataset.keys import Keys
 from spatial_engine.dataset.lines import QuestionLines, join_parts
 from spatial_engine.dataset.target import Target
 from spatial_engine.errors import SpatialEngineError
 from spatial_engine.leaks.question_table import QuestionTable
-from spatial_engine.options import Shard
 from spatial_engine.output_folder import place_file
 from spatial_engine.progress import Progress, Silent
 from templates.asked import ClipQuestions
@@ -129,28 +128,6 @@ def write_drafts(
         if beside is not None:
             beside(Dataset(folder))
     return Dataset(path)
-
-
-def draw_shard(
-    task: FinishClip,
-    shard: Shard,
-    *,
-    seed: int,
-    balancing: BalanceSettings = DEFAULTS,
-    target: Target | None = None,
-    workers: int = 0,
-    progress: Progress | None = None,
-) -> None:
-    """Puts the questions about a shard's clips into words and draws them, so that `write_drafts` finds them done. What
-    fails here is tried, and counted, there."""
-    progress = progress or Silent()
-    (task.folder / "media").mkdir(parents=True, exist_ok=True)
-    balanced = balanced_drafts(task.drafts, task.keys, seed, balancing, target)
-    own = [each for each in balanced.selections() if shard.holds(each.clip_id or PUZZLES)]
-    progress.begin("writing", len(own))
-    for selection, result in run(task, own, workers):
-        done = isinstance(result, Finished) and result.part is not None
-        progress.step(selection.clip_id or PUZZLES, "done" if done else "failed; generate without --shard says why")
 
 
 def balanced_drafts(

@@ -7,11 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,11 @@ from experts.clip import Clip
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset import finishing, writing
 from spatial_engine.dataset.asking import AskClip
+from spatial_engine.dataset.balance import Balanced
 from spatial_engine.dataset.cost import COST
 from spatial_engine.dataset.dataset import Dataset
-from spatial_engine.dataset.drafts import drafts_folder
+from spatial_engine.dataset.drafts import Drafts, drafts_folder
+from spatial_engine.dataset.writing import balanced_drafts
 from spatial_engine.errors import BusyError, Interrupted, UsageError
 from spatial_engine.output_folder import place_file
 from spatial_engine.pipeline import generate
@@ -75,6 +78,25 @@ def test_shards_write_what_one_process_does(tmp_path: Path, store: Store, whole:
         made = generate(store, tmp_path / "set", **OPTIONS)
     assert len(list(made.questions)) > 10 and contents(made) == contents(whole)
     assert [entry.name for entry in tmp_path.iterdir()] == ["set"]
+
+
+def test_one_shard_balances_for_all(tmp_path: Path, store: Store, whole: Dataset) -> None:
+    balanced: list[int] = []
+
+    def counted(drafts: Drafts, keys: Mapping[str, str], *settings: Any, **more: Any) -> Balanced:
+        balanced.append(len(keys))
+        return balanced_drafts(drafts, keys, *settings, **more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("spatial_engine.dataset.generate_shard.balanced_drafts", counted)
+        for number in (1, 2, 3, 1, 2):
+            generate(store, tmp_path / "set", shard=f"{number}/3", **OPTIONS)
+        assert balanced == [len(store.clip_ids()) + 1], "of all clips, and puzzles"
+        (chosen,) = (tmp_path / ".set.drafts").glob("selected for 2 of 3.*")
+        chosen.write_bytes(chosen.read_bytes()[:-9])
+        generate(store, tmp_path / "set", shard="2/3", **OPTIONS)
+        assert len(balanced) == 2, "a damaged file is made again"
+    assert contents(generate(store, tmp_path / "set", **OPTIONS)) == contents(whole)
 
 
 def test_what_shards_left_out_is_asked(tmp_path: Path, store: Store, whole: Dataset) -> None:

@@ -1,0 +1,70 @@
+"""Shards of `generate` that share a folder of drafts: which of them have asked, and what each draws."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+
+from spatial_engine.annotation.executor import run
+from spatial_engine.atomic_file import one_writer
+from spatial_engine.dataset.array_file import DamagedFileError, read_arrays, write_arrays
+from spatial_engine.dataset.balance import DEFAULTS, Selection
+from spatial_engine.dataset.drafts import PUZZLES
+from spatial_engine.dataset.finishing import FinishClip, Finished
+from spatial_engine.dataset.target import Target
+from spatial_engine.dataset.writing import balanced_drafts
+from spatial_engine.options import Shard
+from spatial_engine.progress import Progress
+
+
+def note_asked(folder: Path, settings: str, shard: Shard) -> bool:
+    """Notes that all clips of a shard were asked about under these settings; whether now those of all shards were."""
+    names = [f"asked {number} of {shard.count}.{settings}" for number in range(1, shard.count + 1)]
+    (folder / names[shard.number - 1]).touch()
+    return all((folder / name).exists() for name in names)
+
+
+def check_idle(folder: Path) -> None:
+    """Raises `BusyError` while a shard is asked into a folder of drafts."""
+    for lock in folder.glob(".shard *.lock"):
+        with one_writer(lock.with_name(lock.stem.removeprefix("."))):
+            pass
+
+
+def draw_shard(
+    task: FinishClip, shard: Shard, *, seed: int, target: Target | None, workers: int, progress: Progress
+) -> None:
+    """Puts the questions about a shard's clips into words and draws them, so that `write_drafts` finds them done. What
+    fails here is tried, and counted, there."""
+    (task.folder / "media").mkdir(parents=True, exist_ok=True)
+    own = _selections(task, shard, seed, target)
+    progress.begin("writing", len(own))
+    for selection, result in run(task, own, workers):
+        done = isinstance(result, Finished) and result.part is not None
+        progress.step(selection.clip_id or PUZZLES, "done" if done else "failed; generate without --shard says why")
+
+
+def _selections(task: FinishClip, shard: Shard, seed: int, target: Target | None) -> list[Selection]:
+    """The kept questions about a shard's clips. Only one shard reads what was asked about all clips, balances it, and
+    files what each shard is to draw; others wait for that."""
+    settings = [seed, asdict(DEFAULTS), target and asdict(target), sorted(task.keys.items())]
+    digest = sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
+    files = [task.folder / f"selected for {number} of {shard.count}.{digest}" for number in range(1, shard.count + 1)]
+    own = files[shard.number - 1]
+    with one_writer(task.folder / f"selected {digest}", wait=True):
+        if not own.is_file():
+            _file_selections(task, files, seed, target)
+    try:
+        return [Selection(**each) for each in read_arrays(own)]
+    except DamagedFileError:
+        own.unlink()
+        return _selections(task, shard, seed, target)
+
+
+def _file_selections(task: FinishClip, files: Sequence[Path], seed: int, target: Target | None) -> None:
+    keys = {id: key for id, key in task.keys.items() if task.drafts.is_whole(id, key)}
+    selections = [*balanced_drafts(task.drafts, keys, seed, target=target).selections()]
+    for number, file in enumerate(files, start=1):
+        shard = Shard(number=number, count=len(files))
+        write_arrays(file, [vars(each) for each in selections if shard.holds(each.clip_id or PUZZLES)])
