@@ -112,7 +112,8 @@ def _matches(tracks: PointTracks) -> Matches:
     """Of every pair of a frame in which tracks begin and every fifth frame."""
     starts, cells = np.arange(0, len(tracks.frames), _STARTS), _CELLS**2
     columns = [(k, a, b) for k, a in enumerate(starts) for b in range(0, len(tracks.frames), _TARGETS) if a != b]
-    rows = [k * cells + np.flatnonzero(tracks.visible[k * cells : (k + 1) * cells, b]) for k, _, b in columns]
+    shown = [tracks.visible[k * cells : (k + 1) * cells, [a, b]].all(axis=1) for k, a, b in columns]
+    rows = [k * cells + np.flatnonzero(own) for (k, *_), own in zip(columns, shown, strict=True)]
     count = sum(map(len, rows))
     return Matches(
         pairs=np.array([[tracks.frames[a], tracks.frames[b]] for _, a, b in columns]),

@@ -59,7 +59,8 @@ class Template(ABC):
     instead: ClassVar[Mapping[str, str]] = {}
     """Signals that do as well as one that it needs: the `zooming_path` for what reads poses alone."""
     reads: frozenset[str]
-    """Signals that its answers may depend on, including `needs`; provenance names their experts."""
+    """Signals that its answers may depend on, including `needs`; provenance and licence name their experts. Those that
+    only help to choose facts, or tell how hard they are, do not count."""
     with_bars: ClassVar[bool] = False
     """Whether it may ask about pictures with black bars (`ReframedClip.bars_px`): nothing that it reads ends where the
     picture does, as masks of objects, fields of view and the horizon do."""

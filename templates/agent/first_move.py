@@ -31,7 +31,7 @@ from templates.scene.intervals import places
 from templates.scene.misleading import taking_turns
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -68,7 +68,7 @@ class FirstMove(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = OneLeg
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches"})
+    reads: frozenset[str] = SURFACE
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> OneLeg:
         """Ordered pairs of distant frames that share their view; kinds and answers take turns."""

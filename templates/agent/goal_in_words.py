@@ -22,7 +22,7 @@ from templates.scene.named import unique_among
 from templates.scene.object_boxes import Number, Row, boxes_of, corners_cam, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.room_walls import inside, on_floor_plan
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _BEFORE_M = (0.5, 0.75, 1.0, 1.5, 2.0)
@@ -60,9 +60,7 @@ class GoalInWords(Template):
     facts: ClassVar[type[Facts]] = NamedGoals
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": PLANS}
     needs: frozenset[str] = frozenset({"camera_path", "gravity", "objects", "object_orientation", "room"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "objects", "object_orientation", "room", "depth", "sparse_points", "depth_patches"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "object_orientation", "objects", "room"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NamedGoals:
         """Objects that photos show whole; the answers take turns."""

@@ -21,7 +21,7 @@ from templates.scene.intervals import places
 from templates.scene.misleading import taking_turns
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene, angle_between_rad
+from templates.scene.scene import SURFACE, Scene, angle_between_rad
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -63,9 +63,7 @@ class GoalReached(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": (ARRIVED, MOVES, TURNS, BOTH)}
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_BETWEEN})
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Arrivals:
         """Pairs of frames with steps of all sizes. For each size as many have arrived as have not, and where they have

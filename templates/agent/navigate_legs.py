@@ -23,7 +23,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.intervals import places
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -70,9 +70,7 @@ class NavigateLegs(Template):
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_FEW_STEPS, _MANY_STEPS, _NO_LENGTH})
     """Without the length of a step, a plan can still be wrong: by its rotations."""
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> TwoLegs:
         """Ways over three distant frames, each of which shares its view with the next; of several sizes of steps, one

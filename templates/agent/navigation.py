@@ -40,7 +40,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.intervals import places
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -80,9 +80,7 @@ class Navigate(Template):
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_NO_LENGTH, _FEW_STEPS})
     """Without the length of a step, a plan can still be wrong: by its rotations."""
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Ordered pairs of distant frames with enough shared view; with a marked point if the scale is relative."""

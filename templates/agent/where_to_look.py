@@ -23,7 +23,7 @@ from templates.scene.marks import markable
 from templates.scene.misleading import taking_turns
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.scene.view_edges import inside_view_rad
 from templates.template import Template
@@ -69,9 +69,7 @@ class WhereToLook(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Turns
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks", "objects"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Turns:
         """Pairs of frames that share part of their views, with points and turns; the answers take turns, and so do

@@ -26,7 +26,7 @@ from templates.scene.camera_manner import (
     WANDERS,
     camera_manner,
 )
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 
 _LIKE = {ORBITS: TURNS, TURNS: ORBITS, IN: OUT, OUT: IN, PAST: TURNS, FOLLOWS: PAST, REVEALS: PAST, WANDERS: TURNS}
 """What each manner is taken for by somebody who sees the picture move, but not how."""
@@ -50,7 +50,7 @@ class CameraManner(AboutPath):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Filmed
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MANNERS}
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "objects"})
+    reads: frozenset[str] = SURFACE | {"objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Filmed:
         """Videos that are filmed in one manner; the n-th video of each manner comes n-th."""

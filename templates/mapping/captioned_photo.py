@@ -30,7 +30,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.compared import AXES, SIDEWAYS
 from templates.scene.misleading import misleading_first
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _PHOTOS = ("1", "2", "3", "4")
@@ -73,9 +73,7 @@ class CaptionedPhoto(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _PHOTOS}
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_OF_ANOTHER})
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks", "objects"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "image_tracks", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> CaptionedPhotos:
         """Four photos of different groups of points, of which one alone fits three statements."""

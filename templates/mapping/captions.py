@@ -20,7 +20,7 @@ from templates.scene.named import rows_called, unique_names
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import SeenObjects, boxed, meet, seen_objects
 from templates.scene.point_groups import three_points
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 THINGS = 3
@@ -166,9 +166,7 @@ class AboutCaptions(Template):
     statements: ClassVar[int] = 3
     """In a caption."""
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks", "objects"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "image_tracks", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Captions:
         """Points and objects by turns; of at least half of the captions the picture suggests a wrong word."""

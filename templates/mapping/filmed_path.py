@@ -13,7 +13,7 @@ from templates.facts import Facts
 from templates.measured import Measured
 from templates.media import Video
 from templates.scene.camera_story import Story, axes_of, camera_story
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _VIDEOS = 160
@@ -43,7 +43,7 @@ class AboutPath(Template):
     ability: str = "L2/Understanding/Motion Understanding"
     facts: ClassVar[type[Facts]] = FilmedPath
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity", "sparse_points", "depth", "depth_patches", "tracks"})
+    reads: frozenset[str] = SURFACE | {"gravity"}
 
     def told(self, scene: Scene, rng: np.random.Generator) -> list[tuple[Int64[np.ndarray, "k"], Story]]:
         """Videos with a decided story, in random order; the first ones have different stories."""

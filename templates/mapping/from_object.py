@@ -23,7 +23,7 @@ from templates.scene.misleading import misleading_first
 from templates.scene.object_boxes import Row, fronts_of, outliers
 from templates.scene.object_groups import shared_share
 from templates.scene.objects import UNNAMED, SeenObjects, boxed, found_again, seen_objects
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -64,9 +64,7 @@ class FromObject(Template):
     facts: ClassVar[type[Facts]] = OnSide
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     needs: frozenset[str] = frozenset({"camera_path", "gravity", "objects", "object_orientation"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "objects", "object_orientation", "sparse_points", "depth", "depth_patches"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "object_orientation", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> OnSide:
         """Objects of one photo, and three of another one that shares its view: one of them is on the side. In most

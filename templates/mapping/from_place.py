@@ -21,7 +21,7 @@ from templates.scene.intervals import places
 from templates.scene.misleading import misleading_first
 from templates.scene.pictures import Pictures
 from templates.scene.point_groups import POINTS, three_points
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import partners
 from templates.template import Template
 
@@ -63,9 +63,7 @@ class FromPlace(Template):
     facts: ClassVar[type[Facts]] = PointsFromThere
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks", "objects"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointsFromThere:
         """Points and photos that share part of their view; half of the groups or more have another order in photo 1."""

@@ -22,7 +22,7 @@ from templates.scene.object_boxes import Row, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.on_floor import OnFloor, on_floor
 from templates.scene.scattered import scattered, shown_together
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -65,9 +65,7 @@ class MapDirection(Template):
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = FromObject
     needs: frozenset[str] = frozenset({"camera_path", "gravity", "objects"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "objects", "sparse_points", "depth", "depth_patches", "tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "objects"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> FromObject:

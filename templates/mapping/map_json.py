@@ -20,7 +20,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.named import may_be_called
 from templates.scene.object_boxes import Row
 from templates.scene.objects import UNNAMED
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _LEAST_CELLS, _LEAST_RAD = 0.5, np.radians(8)
@@ -44,9 +44,7 @@ class MapJson(Template):
     formats: tuple[FormatName, ...] = ("map",)
     facts: ClassVar[type[Facts]] = FourObjects
     needs: frozenset[str] = frozenset({"camera_path", "gravity", "objects"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "objects", "sparse_points", "depth", "depth_patches", "tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> FourObjects:
         """Fours whose directions from each other are clear."""

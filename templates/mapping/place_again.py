@@ -18,7 +18,7 @@ from templates.scene.intervals import places
 from templates.scene.misleading import misleading_first
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene, angle_between_rad
+from templates.scene.scene import SURFACE, Scene, angle_between_rad
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -56,7 +56,7 @@ class PlaceAgain(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _OTHERS}
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_LITTLE_SHARED, _AS_NEAR})
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches"})
+    reads: frozenset[str] = SURFACE
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> FivePhotos:
         """Photos that all share part of their view with photo 1; mostly another one shares most of it."""

@@ -19,7 +19,7 @@ from templates.scene.elsewhere import elsewhere
 from templates.scene.intervals import places
 from templates.scene.level_axes import level_axes
 from templates.scene.offsets import POSITION_UNKNOWN
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -151,7 +151,7 @@ class WhereOnMap(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_SAME_PLACE})
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity", "sparse_points", "depth", "depth_patches"})
+    reads: frozenset[str] = SURFACE | {"gravity"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ArrowsOfPhoto:
         """The right arrow and three others, mostly of typical mistakes, in random order."""
@@ -217,7 +217,7 @@ class ViewFrom(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_SAME_PLACE})
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity", "sparse_points", "depth", "depth_patches"})
+    reads: frozenset[str] = SURFACE | {"gravity"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PhotosOfArrow:
         """Photos that share part of their view with photo 1 and were taken at different places or headings."""

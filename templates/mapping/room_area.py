@@ -19,7 +19,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.intervals import random_videos
 from templates.scene.marks import frames_with_surface
 from templates.scene.room_walls import area_of, inside, lengths, on_floor_plan, shown_floor, shown_walls, wall_points
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -60,7 +60,7 @@ class RoomArea(Template):
     facts: ClassVar[type[Facts]] = RoomInVideo
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
     needs: frozenset[str] = frozenset({"camera_path", "room"})
-    reads: frozenset[str] = frozenset({"camera_path", "room", "sparse_points", "depth", "depth_patches", "tracks"})
+    reads: frozenset[str] = SURFACE | {"room"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> RoomInVideo:

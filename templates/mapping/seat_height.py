@@ -18,7 +18,7 @@ from templates.scene.marks import Frame, Pixel, frames_with_surface, grid_px, in
 from templates.scene.misleading import taking_turns
 from templates.scene.pictures import MIN_DISTANCE
 from templates.scene.point_groups import POINTS, ThreePoints, clear_pixels
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.slopes import is_level, is_upright, over_floor
 from templates.template import Template
 
@@ -75,9 +75,7 @@ class SeatHeight(Template):
     facts: ClassVar[type[Facts]] = ThreePoints
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     needs: frozenset[str] = frozenset({"camera_path", "depth", "room"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "depth", "room", "sparse_points", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "room"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreePoints:
         """A place on a seat with two others. The seat is the lowest, the middle and the highest one about equally

@@ -20,7 +20,7 @@ from templates.scene.correspondence import corresponding_points
 from templates.scene.marks import inside
 from templates.scene.pictures import Pictures
 from templates.scene.point_motion import INSIDE_PX, point_motion, tracks_at
-from templates.scene.scene import Scene, find_rows
+from templates.scene.scene import SURFACE, Scene, find_rows
 
 _LATER = ("2", "3", "4")
 _TOWARDS = {"left": (-1, 0), "right": (1, 0), "top": (0, -1), "bottom": (0, 1)}
@@ -52,9 +52,7 @@ class WhichPhoto(FollowedPoints):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _LATER}
     marks: ClassVar[tuple[str, ...]] = ("P",)
     inside_px: float = INSIDE_PX
-    reads: frozenset[str] = frozenset(
-        {"tracks", "camera_path", "sparse_points", "image_tracks", "depth", "depth_patches", "matches"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "matches", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Moving and static tracks by turns, each over photos of which one is nearest to an edge by far."""

@@ -19,7 +19,7 @@ from templates.offer import Offer
 from templates.perception.nearest_option import first_of, margin, named, nearest, right_and_others
 from templates.question import FormatName, Phrasing
 from templates.scene.object_boxes import Row
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 Maps = Float64[np.ndarray, "n _ 4 2"]
@@ -60,9 +60,7 @@ class WhichRoomMap(Template):
     facts: ClassVar[type[Facts]] = ObjectsOnMaps
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
     needs: frozenset[str] = frozenset({"camera_path", "gravity", "objects"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "objects", "sparse_points", "depth", "depth_patches", "tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ObjectsOnMaps:
         """The right map and three wrong ones in random order. Half of the facts are asked with yes or no, and half of

@@ -20,7 +20,7 @@ from templates.scene.marks import inside, spaced
 from templates.scene.pictures import Pictures
 from templates.scene.placing import nearest, tracked
 from templates.scene.point_motion import INSIDE_PX, point_motion
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _PHOTOS = 4
@@ -49,7 +49,7 @@ class FollowedPoints(Template):
     facts: ClassVar[type[Facts]] = MarkedTracks
     marks: ClassVar[tuple[str, ...]]
     needs: frozenset[str] = frozenset({"tracks"})
-    reads: frozenset[str] = frozenset({"tracks", "camera_path", "sparse_points", "image_tracks"})
+    reads: frozenset[str] = SURFACE | {"image_tracks", "objects"}
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:
         """The label."""

@@ -17,7 +17,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.camera_motion import ends_of
 from templates.scene.intervals import seconds_between, video_intervals
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
-from templates.scene.scene import Scene, angle_between_rad
+from templates.scene.scene import SURFACE, Scene, angle_between_rad
 from templates.scene.shared_view import scene_distance
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -32,7 +32,7 @@ _MARKS = ("1", "2")
 _ANOTHER = 0.4
 """Least relative difference between a speed and what a mistake gives: twice the tolerance."""
 _TRIES = 3
-_READS = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"})
+_READS = SURFACE | {"image_tracks"}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.misleading import mixed
 from templates.scene.pictures import Pictures
 from templates.scene.point_groups import POINTS, PlacedPoints, ThreePoints, three_points
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -51,9 +51,7 @@ class CornerAngle(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _LABELS}
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_AT_BORDER})
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreePoints:

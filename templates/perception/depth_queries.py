@@ -20,12 +20,12 @@ from templates.scene.misleading import mixed, taking_turns
 from templates.scene.named_pixels import name_of, pixel_of
 from templates.scene.pictures import Pictures
 from templates.scene.point_groups import POINTS, PlacedPoints, ThreePoints, clear_pixels, three_points
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
 _STEPS = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y])
-_READS = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"})
+_READS = SURFACE | {"image_tracks"}
 _NOT_METRIC = "scale is not metric"
 _UNKNOWN = "distance of a marked point is not known"
 _MARKS = tuple(str(number + 1) for number in range(POINTS))

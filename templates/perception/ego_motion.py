@@ -27,7 +27,7 @@ from templates.scene.camera_motion import camera_moved, ends_of
 from templates.scene.intervals import intervals, picture_intervals
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene, angle_between_rad
+from templates.scene.scene import SURFACE, Scene, angle_between_rad
 from templates.scene.zooming import posed
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -204,7 +204,7 @@ class CameraMoves(IntervalTemplate):
     version: str = "2"
     formats: tuple[FormatName, ...] = ("yes_no",)
     needs: frozenset[str] = frozenset()
-    reads: frozenset[str] = frozenset({"camera_path", "tracks", "image_tracks"})
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Intervals:
         """Random intervals of the path, or of the clip if there is none."""

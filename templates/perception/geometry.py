@@ -19,7 +19,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing, Question
 from templates.scene.marks import frames_with_surface, markable, spread_frames
 from templates.scene.pictures import MIN_DISTANCE, Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -27,7 +27,7 @@ _FRAMES = 8
 _UNKNOWN = "distance of a marked point is not known"
 _DISTINCT_RANGES = 0.15
 """|ln| of a ratio of ranges that is usually larger than its σ; a smaller ratio is not asked for as a number."""
-_READS = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"})
+_READS = SURFACE | {"image_tracks"}
 
 
 @dataclass(frozen=True, kw_only=True)

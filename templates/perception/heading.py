@@ -21,7 +21,7 @@ from templates.scene.intervals import intervals
 from templates.scene.marks import inside, known_pixels
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene, angle_between_rad
+from templates.scene.scene import SURFACE, Scene, angle_between_rad
 from templates.scene.shared_view import scene_distance
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -66,9 +66,7 @@ class HeadingPoint(Template):
     facts: ClassVar[type[Facts]] = Headings
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_NO_DISTANCE, _LITTLE})
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Headings:

@@ -17,7 +17,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.camera_motion import path_margins
 from templates.scene.intervals import video_intervals
 from templates.scene.offsets import offsets
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import scene_distance
 from templates.scene.zooming import NO_ZOOM, VISIBLE_ZOOM, ln_magnification, posed
 from templates.template import Template
@@ -48,9 +48,7 @@ class HowItMoves(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _WAYS}
     needs: frozenset[str] = frozenset({"camera_path"})
     instead: ClassVar[Mapping[str, str]] = {"camera_path": "zooming_path"}
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "zooming_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "zooming_path"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Ride:
         """Random intervals; first those that are decided, with rare answers before others."""

@@ -19,7 +19,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.misleading import mixed
 from templates.scene.pictures import Pictures
 from templates.scene.point_groups import POINTS, PlacedPoints, ThreePoints, three_points
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -48,9 +48,7 @@ class LongerSegment(Template):
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_EQUAL})
     needs: frozenset[str] = frozenset({"camera_path"})
     with_bars: ClassVar[bool] = True
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreePoints:

@@ -15,12 +15,12 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.marks import frames_with_surface, markable, spread_frames
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _FRAMES = 8
 _UNKNOWN = "distance of a marked point is not known"
-_READS = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"})
+_READS = SURFACE | {"image_tracks"}
 
 _MARKS = ("1", "2", "3", "4")
 _TOLERANCE_RAD, _TOLERANCE_LN = np.radians(5.0), np.log(1.15)

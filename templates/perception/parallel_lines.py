@@ -16,7 +16,7 @@ from templates.media import Photo, Segment
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import misleading_first
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.segments import Segments, angle_deg, directions, possible_segments
 from templates.template import Template
 
@@ -57,9 +57,7 @@ class ParallelLines(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _LABELS}
     not_worth_asking: ClassVar[frozenset[str]] = frozenset({_AT_BORDER})
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> TwoLines:
         """As many parallel as perpendicular and other lines; half of each kind look different in the photo."""

@@ -18,7 +18,7 @@ from templates.scene.correspondence import corresponding_points
 from templates.scene.intervals import places
 from templates.scene.marks import MAX_OUTLIER_PROBABILITY, inside, spaced
 from templates.scene.out_of_view import out_of_view
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 from templates.unanswerable import UNDETERMINED
@@ -66,9 +66,7 @@ class PhotoOfPoint(Template):
     facts: ClassVar[type[Facts]] = PointAndPhotos
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _OTHERS}
     needs: frozenset[str] = frozenset({"matches", "camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"matches", "camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "matches", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointAndPhotos:
         """Confirmed matches, each with the three photos that show most of photo 1 but not the point, and with any

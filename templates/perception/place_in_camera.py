@@ -17,7 +17,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.marks import frames_with_surface, markable, spread_frames
 from templates.scene.pictures import MIN_DISTANCE, Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -45,9 +45,7 @@ class PlaceInCamera(Template):
     formats: tuple[FormatName, ...] = ("json",)
     facts: ClassVar[type[Facts]] = MeasuredPlaces
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> MeasuredPlaces:

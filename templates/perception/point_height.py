@@ -19,7 +19,7 @@ from templates.scene.compared import VISIBLE_RISE, rise
 from templates.scene.marks import frames_with_surface, markable, spread_frames
 from templates.scene.misleading import misleading_first
 from templates.scene.pictures import MIN_DISTANCE, Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _FRAMES = 8
@@ -43,9 +43,7 @@ class HigherPoint(Template):
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": ("1", "2")}
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
     with_bars: ClassVar[bool] = True
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "image_tracks"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointPairs:
         """Pairs of distant markable points whose heights differ visibly; in half of them the lower point is higher in

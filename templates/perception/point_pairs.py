@@ -20,7 +20,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.correspondence import corresponding_points
 from templates.scene.marks import MAX_OUTLIER_PROBABILITY, inside
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _LETTERS = ("P", "Q", "R", "S")
@@ -63,9 +63,7 @@ class PointPairs(Template):
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = MarkedPairs
     needs: frozenset[str] = frozenset({"matches"})
-    reads: frozenset[str] = frozenset(
-        {"matches", "camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "matches", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> MarkedPairs:
         """Confirmed matches of the pairs of frames in random order, four at a time, away from each other in both

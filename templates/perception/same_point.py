@@ -25,7 +25,7 @@ from templates.scene.marks import MAX_OUTLIER_PROBABILITY, inside, spaced
 from templates.scene.out_of_view import pixels_out_of_view
 from templates.scene.pictures import Pictures
 from templates.scene.placing import nearest_match
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -66,9 +66,7 @@ class SamePoint(Template):
     facts: ClassVar[type[Facts]] = Correspondences
     cue_formats: tuple[FormatName, ...] = ("point",)
     needs: frozenset[str] = frozenset({"matches"})
-    reads: frozenset[str] = frozenset(
-        {"matches", "camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "matches", "objects"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
     unanswerable: bool = False
     """Whether to ask about points outside photo 2 too; choices then offer "cannot be determined"."""

@@ -23,7 +23,7 @@ from templates.scene.intervals import places
 from templates.scene.marks import markable
 from templates.scene.object_boxes import boxes_of, corners_cam, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import partners
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -96,7 +96,7 @@ class PointFromPhoto(_SeenFrom):
     version: str = "1"
     facts: ClassVar[type[Facts]] = PointsElsewhere
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "objects"})
+    reads: frozenset[str] = SURFACE | {"objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointsElsewhere:
         """Random markable points, in all directions alike, each with a photo that shares part of its view with that of

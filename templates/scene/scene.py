@@ -48,6 +48,9 @@ from templates.world import World
 REFERENCE_WIDTH_PX = 640
 """Pixel thresholds are stated for this width, and scale with the frame."""
 
+SURFACE = frozenset({"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "fitted_path"})
+"""Signals that `Scene.surface` reads."""
+
 AnySignal = TypeVar("AnySignal", bound=Signal)
 Found = TypeVar("Found")
 Frames = Sequence[int] | Int64[np.ndarray, "*k"] | int | np.int64

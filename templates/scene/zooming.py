@@ -1,11 +1,12 @@
 """How much the camera zooms between two photos, and the scene of a clip that zooms for what reads poses alone."""
 
+from collections import ChainMap
 from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float64, Int64
 
-from experts.signals import CameraPath
+from experts.signals import CameraPath, Signal
 from templates.scene.scene import Scene, find_rows
 
 NO_ZOOM, VISIBLE_ZOOM = np.log([1.02, 1.1])
@@ -21,7 +22,8 @@ def posed(scene: Scene) -> Scene:
     zooming = scene.signals.get("zooming_path")
     if scene.path is not None or not isinstance(zooming, CameraPath):
         return scene
-    return scene.once("posed", lambda: replace(scene, signals={**scene.signals, "camera_path": zooming}))
+    signals = ChainMap[str, Signal]({"camera_path": zooming}, scene.signals)  # type: ignore[arg-type]  # only read
+    return scene.once("posed", lambda: replace(scene, signals=signals))
 
 
 def ln_magnification(

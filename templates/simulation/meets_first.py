@@ -24,7 +24,7 @@ from templates.scene.picture_motion import (
     pixels_over_time,
     stands_still,
 )
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _MARKS = ("1", "2")
@@ -85,9 +85,7 @@ class MeetsFirst(Template):
     facts: ClassVar[type[Facts]] = Race
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "objects", "depth", "depth_patches", "sparse_points", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Race:
         """Random pairs of moving points and lines; in half of them the point that is farther from the line is first."""

@@ -29,7 +29,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.intervals import intervals
 from templates.scene.misleading import taking_turns
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene, angle_between_rad
+from templates.scene.scene import SURFACE, Scene, angle_between_rad
 from templates.scene.shared_view import scene_distance
 from templates.template import Template
 
@@ -71,7 +71,7 @@ class OrderForward(Template):
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = MotionPhotos
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity", "sparse_points", "depth", "depth_patches"})
+    reads: frozenset[str] = SURFACE | {"gravity"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> MotionPhotos:
         """Evenly spaced photos of intervals whose motion has a name; each name is asked about as often as the others,

@@ -29,7 +29,7 @@ from templates.scene.past_edge import (
     in_axes_of,
     mirrored,
 )
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.scene.surface import Surface
 from templates.template import Template
@@ -95,9 +95,7 @@ class PointBeyond(Template):
     facts: ClassVar[type[Facts]] = MarksBeyond
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks", "objects"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> MarksBeyond:
         """Points of photos that share their view, one of them just outside the other photo; most of the others are out

@@ -22,7 +22,7 @@ from templates.scene.intervals import places
 from templates.scene.marks import Frame, markable
 from templates.scene.misleading import mixed
 from templates.scene.past_edge import beyond_rad, in_axes_of
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.scene.surface import Surface
 from templates.template import Template
@@ -97,9 +97,7 @@ class RelationAcross(Template):
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = PointsApart
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "gravity", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks", "objects"}
-    )
+    reads: frozenset[str] = SURFACE | {"gravity", "image_tracks", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointsApart:
         """Points of photos that share their view, each out of view of the other photo; half of the facts are single

@@ -21,7 +21,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.intervals import places
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -70,7 +70,7 @@ class RouteOrder(Template):
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = ShuffledPhotos
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset({"camera_path", "sparse_points", "depth", "depth_patches"})
+    reads: frozenset[str] = SURFACE
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
         """Five frames of the path whose neighbours share their view; the last four are shuffled."""

@@ -21,7 +21,7 @@ from templates.scene.legs import legs, random_routes
 from templates.scene.misleading import taking_turns
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import scene_distance, shared_views
 from templates.template import Template
 
@@ -66,7 +66,7 @@ class RouteBlanks(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = RoutePhotos
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity", "sparse_points", "depth", "depth_patches"})
+    reads: frozenset[str] = SURFACE | {"gravity"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> RoutePhotos:
         """Routes whose neighbours share their view, in any order of time; lists of turns are asked about equally often,

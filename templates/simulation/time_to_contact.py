@@ -19,7 +19,7 @@ from templates.scene.camera_motion import ends_of
 from templates.scene.elsewhere import on_mover
 from templates.scene.intervals import seconds_between, video_intervals
 from templates.scene.marks import frames_with_surface, markable
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.steady_motion import LEAST_AFTER_S, SteadyMotion, steady_motion
 from templates.settings import MaxTolerances
 from templates.template import Template
@@ -70,9 +70,7 @@ class TimeToContact(Template):
     facts: ClassVar[type[Facts]] = PointAhead
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks", "objects"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "objects"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointAhead:

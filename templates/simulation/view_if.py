@@ -23,7 +23,7 @@ from templates.scene.intervals import places
 from templates.scene.marks import frames_with_surface, markable, spread_frames
 from templates.scene.misleading import misleading_first, taking_turns
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import partners
 from templates.template import Template
 
@@ -70,10 +70,7 @@ class ViewIf(Template):
     formats: tuple[FormatName, ...] = ("yes_no", "choice")
     facts: ClassVar[type[Facts]] = PointAndTurn
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "calibration", "sparse_points", "depth", "depth_patches", "tracks", "image_tracks"}
-        | {"objects", "gravity"}
-    )
+    reads: frozenset[str] = SURFACE | {"calibration", "gravity", "image_tracks", "objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointAndTurn:
         """Random points and turns; equal turns lead to yes and to no as often, and a turn to the other side mostly to

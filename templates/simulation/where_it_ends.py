@@ -19,7 +19,7 @@ from templates.scene.intervals import places
 from templates.scene.legs import legs, on_level, random_routes
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import scene_distance, shared_views
 from templates.template import Template
 
@@ -68,7 +68,7 @@ class WhereItEnds(Template):
     facts: ClassVar[type[Facts]] = Directions
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
     needs: frozenset[str] = frozenset({"camera_path", "gravity"})
-    reads: frozenset[str] = frozenset({"camera_path", "gravity", "sparse_points", "depth", "depth_patches"})
+    reads: frozenset[str] = SURFACE | {"gravity"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Directions:
         """Routes through photos that share their view, with places near the ends of typical mistakes, and others."""

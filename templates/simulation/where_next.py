@@ -20,7 +20,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.camera_motion import ends_of
 from templates.scene.intervals import seconds_between, video_intervals
 from templates.scene.picture_motion import continued, later_frames, moving_pixels, pixels_over_time, stands_still
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -61,9 +61,7 @@ class WhereNext(Template):
     formats: tuple[FormatName, ...] = ("choice", "point")
     facts: ClassVar[type[Facts]] = MovingPoint
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = frozenset(
-        {"camera_path", "objects", "depth", "depth_patches", "sparse_points", "tracks", "image_tracks"}
-    )
+    reads: frozenset[str] = SURFACE | {"image_tracks", "objects"}
     max_tolerances: MaxTolerances = field(default_factory=MaxTolerances)
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> MovingPoint:
