@@ -5,8 +5,8 @@ satisfies both conditions: the first describes the bulk, the second the tail. Th
 described by outlier_probability. It satisfies them for filmed and for rendered sets separately: rendered ones have
 exact truth, but a simpler lens.
 
-The σ of an answer decides nothing: its factor is that of typical errors, filmed and rendered alike. These have longer
-tails than normal ones, so that no factor gives both shares; it is the geometric mean of the two.
+The σ of an answer decides nothing. Errors have longer tails than normal ones, so that no factor gives both shares; its
+factor is the geometric mean of the two.
 """
 
 from collections.abc import Mapping, Sequence
@@ -177,7 +177,7 @@ def fit_answers(
 
 def _typical_factor(samples: Sequence[ErrorSample], most: int) -> float:
     """The geometric mean of the factor with 68.27 % of the errors within 1 σ and of that with 95.45 % within 2 σ: the
-    quadratic mean of that of filmed sets and that of rendered ones."""
+    larger one of filmed sets and of rendered ones."""
     found = []
     for kind in (False, True):
         errors = [each.error for each in samples if each.rendered == kind]
@@ -185,7 +185,7 @@ def _typical_factor(samples: Sequence[ErrorSample], most: int) -> float:
             weight = np.concatenate([np.full(len(own), min(1, most / len(own))) for own in errors])
             near, far = _quantiles(np.concatenate(errors), weight, _WITHIN_1, _WITHIN_2)
             found.append(np.sqrt(near * far / 2))
-    return float(np.sqrt(np.mean(np.square(found))))
+    return float(max(found))
 
 
 def _agree(held_out: Sequence[HeldOut], settings: FitSettings) -> bool:

@@ -135,17 +135,12 @@ def answers(samples, **more):
 
 @pytest.mark.parametrize("factor", [0.4, 1.0, 1.6])
 def test_sigma_of_answers_gets_the_factor_of_normal_errors(factor):
-    found = answers(by_set(factor) | rendered(factor, 6))
-    assert found.factor == pytest.approx(factor, rel=0.06)
+    found = answers(by_set(factor) | rendered(factor / 2, 6))
+    assert found.factor == pytest.approx(factor, rel=0.06), "the larger one of filmed and rendered sets"
     assert list(found.experts.items()) == [("colmap", "24"), ("klt", "5")] and found.samples == 30_000
     for one in found.held_out:
-        assert one.within_1 == pytest.approx(0.683, abs=0.04) and one.within_2 == pytest.approx(0.954, abs=0.02)
-
-
-@pytest.mark.parametrize("rooms", [1, 6])
-def test_filmed_and_rendered_sets_count_the_same(rooms):
-    assert answers(by_set(1.0) | rendered(2.0, rooms)).factor == pytest.approx(np.sqrt((1 + 4) / 2), rel=0.06)
-    assert answers(by_set(2.0) | rendered(1.0, rooms)).factor == pytest.approx(np.sqrt((1 + 4) / 2), rel=0.06)
+        if not one.rendered:
+            assert one.within_1 == pytest.approx(0.683, abs=0.04) and one.within_2 == pytest.approx(0.954, abs=0.02)
 
 
 def test_long_tails_give_the_geometric_mean():
