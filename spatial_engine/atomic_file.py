@@ -21,14 +21,16 @@ _TEMPORARY = re.compile(r".+\.tmp-[0-9a-f]{8}")
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path`; what was written there becomes `path` if the block ends without an error."""
+def atomic_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """A temporary path beside `path`; what was written there becomes `path` if the block ends without an error.
+    `durable`: whole even after a power failure, for which it waits for the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with _locked_temporary(path) as temporary:
         try:
             yield temporary
-            with temporary.open("rb") as written:
-                os.fsync(written.fileno())
+            if durable:
+                with temporary.open("rb") as written:
+                    os.fsync(written.fileno())
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)

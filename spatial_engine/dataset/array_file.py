@@ -24,9 +24,9 @@ class DamagedFileError(ValueError):
     """A file is not what was written."""
 
 
-def write_arrays(path: Path, value: Any) -> None:
+def write_arrays(path: Path, value: Any, *, durable: bool = True) -> None:
     """Writes a value of dicts, lists, plain values and arrays. Tuples become lists, plain values of numpy those of
-    Python. Raises `TypeError` for anything else."""
+    Python. `durable` as in `atomic_file`. Raises `TypeError` for anything else."""
     arrays: list[np.ndarray] = []
     held = _without_arrays(value, arrays)
     content = b"".join(array.tobytes() for array in arrays)
@@ -34,7 +34,7 @@ def write_arrays(path: Path, value: Any) -> None:
     kinds = [[array.dtype.str, array.shape, end - array.nbytes] for array, end in zip(arrays, ends, strict=True)]
     record = {"value": held, "arrays": kinds, "sha256": sha256(content).hexdigest()}
     header = json.dumps(record, separators=(",", ":")).encode()
-    with atomic_file(path) as temporary:
+    with atomic_file(path, durable=durable) as temporary:
         temporary.write_bytes(len(header).to_bytes(8, "little") + header + content)
 
 

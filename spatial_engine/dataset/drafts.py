@@ -86,7 +86,8 @@ class Drafts:
         faults: Sequence[Fault],
     ) -> None:
         keys = ClipKeys.of(clip_id, tables, diagonal_px, self.near, refusals, faults)
-        write_arrays(self._file(clip_id, key, "keys"), keys.to_record())
+        # damaged by a power failure, it does not count, and the clip is asked about again
+        write_arrays(self._file(clip_id, key, "keys"), keys.to_record(), durable=False)
 
     def _read(self, clip_id: str, key: str) -> tuple[list[Asked], float]:
         record = read_arrays(self._file(clip_id, key, "asked"))

@@ -17,8 +17,7 @@ from tests.spatial_engine.evaluation.chat_server import patient, quick_retries
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No long pauses, no baselines, no waiting for the disk."""
-    monkeypatch.setattr("os.fsync", lambda file: None)
+    """No long pauses, no baselines."""
     monkeypatch.setattr("spatial_engine.evaluation.evaluate.write_baselines", lambda *_, **__: None)
     with quick_retries():
         yield
