@@ -1,6 +1,8 @@
 """Origin and licence of a signal."""
 
+import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -11,6 +13,10 @@ _NOT_COMMERCIAL = re.compile(r"\bnc\b|non-?commercial|research", re.IGNORECASE)
 def allows_commercial_use(licence: str) -> bool:
     """Whether a licence is known to allow commercial use. One that is not known counts as if it did not."""
     return bool(_COMMERCIAL.match(licence)) and not _NOT_COMMERCIAL.search(licence)
+
+
+MAKER = ("expert", "version", "code_licence", "weights_sha256", "weights_licence", "commercial_ok")
+"""What is said of an expert from whose signals another one was computed, and in the audit of a dataset."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,3 +46,14 @@ class Provenance:
     scaled by a factor fitted for this version on sets with ground truth."""
     calibrated_on: dict[str, list[str]] = field(default_factory=dict)
     """Per quantity, the names of the sets on which its σ factor was fitted (`experts.sigma_calibration`)."""
+    made_from: list[dict[str, Any]] = field(default_factory=list)
+    """`MAKER` of every expert whose signals this one was computed from, directly or not. `annotate` writes it."""
+
+
+def makers(sources: Iterable[Provenance]) -> list[dict[str, Any]]:
+    """`Provenance.made_from` of what is computed from signals with these provenances: each expert once, sorted."""
+    found = {}
+    for source in sources:
+        for each in (*source.made_from, {name: getattr(source, name) for name in MAKER}):
+            found[json.dumps(each)] = each
+    return [found[text] for text in sorted(found)]

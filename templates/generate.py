@@ -282,12 +282,13 @@ def provenance_of(template: Template, worlds: Sequence[World]) -> tuple[Mapping[
 
 
 def licence_of_answers(world: World, provenance: Sequence[Mapping[str, Json]]) -> Mapping[str, Json]:
-    """That of what is measured in a world: of the footage, and of the experts that provenance names."""
-    names = {p["code_licence"] for p in provenance} | {p["weights_licence"] for p in provenance} - {None}
+    """That of what is measured in a world: of the footage, and of all experts that provenance names."""
+    experts = [each for signal in provenance for each in (signal, *signal["made_from"])]
+    names = {each["code_licence"] for each in experts} | {each["weights_licence"] for each in experts} - {None}
     return {
         "footage": world.footage_licence,
         "signals": sorted(names),
-        "commercial_ok": all(p["commercial_ok"] for p in provenance),
+        "commercial_ok": all(each["commercial_ok"] for each in experts),
     }
 
 

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from experts.clip import Clip
 from experts.expert import Expert, SetupProblem
+from experts.provenance import makers
 from experts.runtime import per_image, per_window
 from experts.runtime.device import forget_cached, is_lost, is_out_of_memory
 from experts.runtime.per_image import PerImageExpert
 from experts.runtime.per_window import PerWindowExpert
-from experts.signals import Signals
+from experts.signals import NoEstimate, Signals
 from spatial_engine.annotation.clip_work import ClipWork, Results, check_results
 from spatial_engine.annotation.executor import leave_worker
 from spatial_engine.annotation.plugin_errors import expert_error
@@ -301,14 +302,18 @@ def _called(expert: Expert, calls: Iterable[tuple[Clip, Signals]]) -> Iterator[R
 
 
 def _inputs(files: WriteBehind, one: ClipWork, expert: Expert) -> Signals:
-    return {name: files.read(one.clip.id, name, one.keys[name]) for name in one.read_by(expert)}
+    """The signals that an expert reads. Their experts are noted, for the provenance of its results."""
+    found = {name: files.read(one.clip.id, name, one.keys[name]) for name in one.read_by(expert)}
+    known = (signal.provenance for signal in found.values() if not isinstance(signal, NoEstimate))
+    one.made_from[expert.name] = makers(known)
+    return found
 
 
 def _file(files: WriteBehind, one: ClipWork, expert: Expert, results: Results) -> None:
     """Passes the results of an expert to the writer. Raises if they are not what it provides."""
     check_results(expert, one.clip, results)
     for name in sorted(results):
-        files.write(one.clip.id, name, one.keys[name], results[name])
+        files.write(one.clip.id, name, one.keys[name], one.with_makers(results[name], expert))
 
 
 def _record(store: Store, one: ClipWork, key: str, failure: Failure) -> None:

@@ -1,7 +1,7 @@
 """The state of one clip during annotation: keys, failures, durations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -60,6 +60,8 @@ class ClipWork:
     """Keys of the signals so far, by name."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Durations of the experts that ran, by name."""
+    made_from: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """By name of an expert that ran, the experts whose signals it read (`Provenance.made_from`)."""
 
     def read_by(self, expert: Expert) -> list[str]:
         """Signals that the expert reads: those that it needs, and available ones that it may use."""
@@ -72,6 +74,12 @@ class ClipWork:
         key = run_key(self.clip, expert, needs, failed=failed, weights=weights)
         self.keys.update(dict.fromkeys(expert.provides, key))
         return key
+
+    def with_makers(self, result: Signal | NoEstimate, expert: Expert) -> Signal | NoEstimate:
+        """A result of an expert, whose provenance names the experts whose signals it was computed from."""
+        if isinstance(result, NoEstimate):
+            return result
+        return replace(result, provenance=replace(result.provenance, made_from=self.made_from[expert.name]))
 
     def refusal(self, expert: Expert) -> Results | None:
         """The result of the expert if a signal that it needs failed; None if it can run."""

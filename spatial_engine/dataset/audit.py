@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experts.provenance import MAKER
 from spatial_engine.atomic_file import one_writer, read_json, write_json
 from spatial_engine.dataset.card import write_card
 from spatial_engine.dataset.dataset import FORMAT_VERSION
@@ -15,7 +16,7 @@ from spatial_engine.dataset.examples import examples
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.leaks.compact import grouped
 from spatial_engine.leaks.leak_audit import leak_audit
-from spatial_engine.leaks.question_table import EXPERT, QuestionTable
+from spatial_engine.leaks.question_table import QuestionTable
 from templates.ability import LEAVES
 from templates.columns import Json
 from templates.generate import SURPLUS
@@ -199,7 +200,7 @@ def _licences(table: QuestionTable) -> dict[str, Json]:
 def _experts(table: QuestionTable) -> list[Json]:
     """Every expert whose signals an answer uses, once per version, with its licences."""
     found = {tuple(expert) for experts in table.experts.known_texts for expert in json.loads(experts)}
-    return [dict(zip(EXPERT, expert, strict=True)) for expert in sorted(found, key=str)]
+    return [dict(zip(MAKER, expert, strict=True)) for expert in sorted(found, key=str)]
 
 
 def _ranked(counts: Mapping[str, int]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from itertools import chain, islice, pairwise
 import numpy as np
 from jaxtyping import Bool, Float64, Int8, Int16, Int64, UInt64
 
+from experts.provenance import MAKER
 from spatial_engine.leaks.compact import Coded, Ragged, grouped
 from spatial_engine.scoring.own import by_format, chance
 from templates.answers import Answer
@@ -25,8 +26,6 @@ FOOTAGE = ("frames", "video")
 """Kinds of media that show frames of a clip."""
 Read = Callable[[Sequence[int]], Sequence[Question]]
 """The questions in some rows."""
-EXPERT = ("expert", "version", "code_licence", "weights_sha256", "weights_licence", "commercial_ok")
-"""What the audit says of an expert."""
 LONGEST, SHORTEST = 2, 1
 """Kinds of options by their lengths; 0: neither."""
 FORWARDS, BACKWARDS, MIXED = 1, 2, 3
@@ -260,8 +259,9 @@ def _dumped(values: Sequence[Json], of: Callable[[Json], Json]) -> Coded:
 
 
 def _experts(provenance: Sequence[Mapping[str, Json]]) -> list[Json]:
-    """What the audit says of each expert."""
-    return [[record.get(name) for name in EXPERT] for record in provenance]
+    """What the audit says of each expert, and of those from whose signals its own was computed."""
+    experts = [each for record in provenance for each in (record, *record.get("made_from", ()))]
+    return [[each.get(name) for name in MAKER] for each in experts]
 
 
 def _number(answer: Json) -> float:

@@ -95,6 +95,20 @@ def test_same_bytes_however_clips_are_taken(
     assert hashes(alone) == hashes(together)
 
 
+@pytest.mark.parametrize("clips_at_once", [1, 5])
+def test_provenance_names_all_experts_behind_a_signal(
+    tmp_path: Path, videos: Path, log: Path, clips_at_once: int
+) -> None:
+    store = annotate(videos, tmp_path / "store", experts=chain(log)[:2], clips_at_once=clips_at_once)
+    annotate(videos, store.path, experts=chain(log), clips_at_once=clips_at_once)  # reads the first two from files
+    for clip in store.clip_ids():
+        behind = {
+            name: [each["expert"] for each in signal.provenance.made_from]  # type: ignore[union-attr]
+            for name, signal in store.signals(clip).items()
+        }
+        assert behind == {"valid_area": [], "gravity": ["first"], "image_tracks": ["first", "looks"]}
+
+
 def test_pictures_of_several_clips_share_batches(tmp_path: Path, videos: Path, log: Path) -> None:
     looks = chain(log)[1]
     annotate(videos, tmp_path / "store", experts=chain(log), clips_at_once=5)

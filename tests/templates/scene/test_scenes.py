@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from experts.provenance import Provenance
+from experts.provenance import Provenance, makers
 from experts.signals import (
     Agreement,
     Calibration,
@@ -174,6 +174,16 @@ def test_the_licence_covers_the_tracks_that_confirm_an_uncalibrated_path() -> No
         asked = ask_clip(CLIP, known, [turn], AskSettings(), 0)
         found = origins(asked)
         assert found["camera_turn"].licence["commercial_ok"] is may  # reads path and gravity alone
+
+
+def test_the_licence_covers_what_signals_were_computed_from() -> None:
+    model = Provenance(expert="model", version="1", weights_licence="CC-BY-NC-4.0", commercial_ok=False)
+    signals, turn = worlds.signals(), create_templates()["camera_turn"]
+    for made_from, may in (([], True), (makers([model]), False)):
+        path = replace(signals["camera_path"], provenance=replace(worlds.SOURCE, made_from=made_from))
+        origin = origins(ask_clip(CLIP, {**signals, "camera_path": path}, [turn], AskSettings(), 0))["camera_turn"]
+        assert origin.licence["commercial_ok"] is may
+        assert ("CC-BY-NC-4.0" in origin.licence["signals"]) is not may
 
 
 def test_the_second_opinion_has_its_own_world_and_shares_the_other_signals() -> None:
