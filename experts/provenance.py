@@ -16,7 +16,7 @@ def allows_commercial_use(licence: str) -> bool:
 
 
 MAKER = ("expert", "version", "code_licence", "weights_sha256", "weights_licence", "commercial_ok")
-"""What is said of an expert from whose signals another one was computed, and in the audit of a dataset."""
+"""What is recorded of each expert behind a signal, and in the audit of a dataset."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,5 +55,5 @@ def makers(sources: Iterable[Provenance]) -> list[dict[str, Any]]:
     found = {}
     for source in sources:
         for each in (*source.made_from, {name: getattr(source, name) for name in MAKER}):
-            found[json.dumps(each)] = each
+            found[json.dumps(each, sort_keys=True)] = each
     return [found[text] for text in sorted(found)]

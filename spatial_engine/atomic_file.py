@@ -1,4 +1,4 @@
-"""Files that exist whole or not at all (written under a temporary name, synced, renamed), and one writer at a time."""
+"""Files that exist whole or not at all (written under a temporary name, renamed), and one writer at a time."""
 
 import errno
 import json

@@ -149,8 +149,8 @@ class AskClip:
     @cached_property
     def digest(self) -> str:
         """16 hex digits of all that drafts depend on beside the clip."""
-        versions = [template.version for template in self.templates]
-        settings = [spatial_engine.__version__, self.to_json(), versions, self.seed, self.drafts.near, self.puzzles]
+        templates = [(template.version, sorted(template.reads)) for template in self.templates]
+        settings = [spatial_engine.__version__, self.to_json(), templates, self.seed, self.drafts.near, self.puzzles]
         return _digest(settings)
 
     def key(self, clip_id: str) -> str:

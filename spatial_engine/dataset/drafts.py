@@ -4,7 +4,7 @@ machines fill, and that one takes up.
     DRAFTS/<clip id>.<key>.asked    the tables of the questions, and why other facts are not asked
     DRAFTS/<clip id>.<key>.keys     what the balance needs to know of each question; the clip is done when it is there
 
-A key names all that the drafts of a clip depend on. Files appear whole or not at all.
+A key names all that the drafts of a clip depend on. Files appear whole or not at all, even if a process is killed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,6 +70,11 @@ class Drafts:
         tables, diagonal_px = self._read(clip_id, key)
         self._write_keys(clip_id, key, tables, diagonal_px, known.refusals, (*known.faults, *faults))
 
+    def filed(self, keys: Mapping[str, str]) -> dict[str, str]:
+        """Those clips, with the key of their drafts, whose drafts are there; they may be damaged."""
+        there = {path.name for path in self.folder.glob("*.keys")}
+        return {clip_id: key for clip_id, key in keys.items() if self._file(clip_id, key, "keys").name in there}
+
     def is_whole(self, clip_id: str, key: str) -> bool:
         """Whether the drafts of a clip are there and undamaged."""
         with suppress(DamagedFileError, FileNotFoundError):
@@ -86,7 +91,7 @@ class Drafts:
         faults: Sequence[Fault],
     ) -> None:
         keys = ClipKeys.of(clip_id, tables, diagonal_px, self.near, refusals, faults)
-        # damaged by a power failure, it does not count, and the clip is asked about again
+        # if a power failure damages the file, it does not count, and the clip is asked about again
         write_arrays(self._file(clip_id, key, "keys"), keys.to_record(), durable=False)
 
     def _read(self, clip_id: str, key: str) -> tuple[list[Asked], float]:

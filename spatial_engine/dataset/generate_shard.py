@@ -1,10 +1,11 @@
 """Shards of `generate` that share a folder of drafts: which of them have asked, and what each draws."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from spatial_engine.annotation.executor import run
 from spatial_engine.atomic_file import one_writer
@@ -38,33 +39,42 @@ def draw_shard(
     """Puts the questions about a shard's clips into words and draws them, so that `write_drafts` finds them done. What
     fails here is tried, and counted, there."""
     (task.folder / "media").mkdir(parents=True, exist_ok=True)
-    own = _selections(task, shard, seed, target)
+    own = _selections(task, shard, seed, target, progress)
     progress.begin("writing", len(own))
     for selection, result in run(task, own, workers):
         done = isinstance(result, Finished) and result.part is not None
         progress.step(selection.clip_id or PUZZLES, "done" if done else "failed; generate without --shard says why")
 
 
-def _selections(task: FinishClip, shard: Shard, seed: int, target: Target | None) -> list[Selection]:
+def _selections(
+    task: FinishClip, shard: Shard, seed: int, target: Target | None, progress: Progress
+) -> list[Selection]:
     """The kept questions about a shard's clips. Only one shard reads what was asked about all clips, balances it, and
     files what each shard is to draw; others wait for that."""
-    settings = [seed, asdict(DEFAULTS), target and asdict(target), sorted(task.keys.items())]
+    keys = task.drafts.filed(task.keys)
+    settings = [seed, asdict(DEFAULTS), target and asdict(target), sorted(keys.items())]
     digest = sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
     files = [task.folder / f"selected for {number} of {shard.count}.{digest}" for number in range(1, shard.count + 1)]
     own = files[shard.number - 1]
+    if not own.is_file():
+        progress.say("the questions of all shards are balanced, here or by another shard")
     with one_writer(task.folder / f"selected {digest}", wait=True):
         if not own.is_file():
-            _file_selections(task, files, seed, target)
+            _file_selections(task, keys, files, seed, target)
     try:
         return [Selection(**each) for each in read_arrays(own)]
     except DamagedFileError:
         own.unlink()
-        return _selections(task, shard, seed, target)
+        return _selections(task, shard, seed, target, progress)
 
 
-def _file_selections(task: FinishClip, files: Sequence[Path], seed: int, target: Target | None) -> None:
-    keys = {id: key for id, key in task.keys.items() if task.drafts.is_whole(id, key)}
-    selections = [*balanced_drafts(task.drafts, keys, seed, target=target).selections()]
-    for number, file in enumerate(files, start=1):
-        shard = Shard(number=number, count=len(files))
-        write_arrays(file, [vars(each) for each in selections if shard.holds(each.clip_id or PUZZLES)])
+def _file_selections(
+    task: FinishClip, keys: Mapping[str, str], files: Sequence[Path], seed: int, target: Target | None
+) -> None:
+    whole = {id: key for id, key in keys.items() if task.drafts.is_whole(id, key)}
+    by_shard: list[list[dict[str, Any]]] = [[] for _ in files]
+    for selection in balanced_drafts(task.drafts, whole, seed, target=target).selections():
+        number = Shard.holding(selection.clip_id or PUZZLES, len(files))
+        by_shard[number - 1].append(vars(selection))
+    for file, selections in zip(files, by_shard, strict=True):
+        write_arrays(file, selections)

@@ -31,8 +31,13 @@ class Shard:
 
     def holds(self, name: str) -> bool:
         """Whether the piece of work of this name belongs to it."""
+        return self.number == self.holding(name, self.count)
+
+    @staticmethod
+    def holding(name: str, count: int) -> int:
+        """The number of the shard, of so many, to which the piece of work of this name belongs."""
         digest = sha256(name.encode("utf-8", "surrogatepass")).digest()
-        return int.from_bytes(digest[:8], "big") % self.count == self.number - 1
+        return int.from_bytes(digest[:8], "big") % count + 1
 
     def __str__(self) -> str:
         return f"{self.number}/{self.count}"

@@ -171,6 +171,7 @@ def _about(clip: Clip, signals: Mapping[str, Signal | NoEstimate]) -> str:
             lines.append(f"- {name}: no estimate ({signal.reason})")
         else:
             made = signal.provenance
-            weights = f", weights {made.weights_licence}" if made.weights_licence else ""
+            licences = {made.weights_licence, *(each["weights_licence"] for each in made.made_from)} - {None}
+            weights = f", weights {', '.join(sorted(map(str, licences)))}" if licences else ""
             lines.append(f"- {name}: {made.expert} {made.version}{weights}")
     return "\n".join(map(printable, lines))

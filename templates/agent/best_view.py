@@ -19,7 +19,7 @@ from templates.scene.misleading import taking_turns
 from templates.scene.new_views import new_share
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.scene.shared_view import scene_distance
 from templates.template import Template
 
@@ -52,7 +52,7 @@ class BestView(Template):
     facts: ClassVar[type[Facts]] = NewViews
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _NUMBERS}
     needs: frozenset[str] = frozenset({"camera_path", "depth"})
-    reads: frozenset[str] = frozenset({"camera_path", "depth"})
+    reads: frozenset[str] = SURFACE | {"calibration"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NewViews:
         """Photos of which one has most that is new; in half of them, as far as there are enough, it is not the one

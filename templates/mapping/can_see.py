@@ -20,7 +20,7 @@ from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import Row, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.point_groups import clear_pixels
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _TRIED = 12
@@ -55,7 +55,7 @@ class CanSee(Template):
     formats: tuple[FormatName, ...] = ("yes_no",)
     facts: ClassVar[type[Facts]] = PointAndObject
     needs: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
-    reads: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
+    reads: frozenset[str] = SURFACE | {"objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointAndObject:
         """As many objects that can be seen as hidden ones; different objects take turns."""

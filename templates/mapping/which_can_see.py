@@ -21,7 +21,7 @@ from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import found_again
 from templates.scene.pictures import MIN_DISTANCE
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _MARKS = ("1", "2", "3")
@@ -60,7 +60,7 @@ class WhichCanSee(Template):
     facts: ClassVar[type[Facts]] = PointsAndObject
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     needs: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
-    reads: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
+    reads: frozenset[str] = SURFACE | {"objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointsAndObject:
         """Points of which one differs from the two others; objects take turns, and so do both questions."""

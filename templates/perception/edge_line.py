@@ -18,7 +18,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.edges import border_distance_px, mask_pixel_px, sides_of, straight_edges
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import found_again, seen_objects
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _EXACT_PX, _ESTIMATED_PX = 0.7, 1.5
@@ -54,7 +54,7 @@ class EdgeLine(Template):
     facts: ClassVar[type[Facts]] = EdgeLines
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MARKS}
     needs: frozenset[str] = frozenset({"depth", "objects"})
-    reads: frozenset[str] = frozenset({"depth", "objects", "camera_path"})
+    reads: frozenset[str] = SURFACE | {"objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> EdgeLines:
         """Straight edges of objects that are not small, each with three lines beside it, in random order."""

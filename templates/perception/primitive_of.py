@@ -19,7 +19,7 @@ from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import Row, outliers
 from templates.scene.objects import SeenObjects, boxed, found_again, seen_objects
 from templates.scene.primitives import Fits, fits_of
-from templates.scene.scene import Scene
+from templates.scene.scene import SURFACE, Scene
 from templates.template import Template
 
 _VIEWS = 4
@@ -56,7 +56,7 @@ class PrimitiveOf(Template):
     facts: ClassVar[type[Facts]] = NamedShapes
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": SHAPES}
     needs: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
-    reads: frozenset[str] = frozenset({"camera_path", "depth", "objects", "tracks"})
+    reads: frozenset[str] = SURFACE | {"objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NamedShapes:
         """Objects of all primitives in turn. Half of the questions of yes or no name the right one, the others the one

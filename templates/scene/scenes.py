@@ -79,10 +79,10 @@ def _path_confirmed(scene: Scene) -> bool:
 
 
 def _judges(signals: Signals, agreement: Agreement | None) -> dict[str, Provenance]:
-    """Provenance of the signals that the agreement compared, of the tracks that confirm an uncalibrated path, and of
-    the depth that gives a path its metres."""
+    """Provenance of the signals that the agreement compared, of the tracks, and the path fitted to them, that confirm
+    an uncalibrated path, and of the depth that gives a path its metres."""
     path, depth = signals.get("camera_path"), signals.get("depth")
-    names = {"tracks"} if isinstance(path, CameraPath) and path.provenance.sigma == "raw" else set()
+    names = {"tracks", "fitted_path"} if isinstance(path, CameraPath) and path.provenance.sigma == "raw" else set()
     names |= {"depth"} if isinstance(depth, Depth) and depth.scale.metres_per_unit is not None else set()
     if agreement is not None:
         names |= {*CHECKED, *(f"{name}_check" for name in CHECKED), "calibration", "tracks"}

@@ -23,7 +23,7 @@ from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import boxes_of, outliers
 from templates.scene.object_groups import shared_share
 from templates.scene.objects import SeenObjects, found_again, seen_objects
-from templates.scene.scene import Scene, find_rows
+from templates.scene.scene import SURFACE, Scene, find_rows
 from templates.scene.shared_view import shared_views
 from templates.template import Template
 
@@ -53,7 +53,7 @@ class BehindIt(Template):
     facts: ClassVar[type[Facts]] = Neighbours
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _MARKS}
     needs: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
-    reads: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
+    reads: frozenset[str] = SURFACE | {"objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Neighbours:
         """Objects whose middles others hide in a photo, as a second photo shows them, each with two that are not

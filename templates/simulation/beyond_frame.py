@@ -34,7 +34,7 @@ from templates.scene.past_edge import (
     mirrored,
     parts_around,
 )
-from templates.scene.scene import Scene, find_rows
+from templates.scene.scene import SURFACE, Scene, find_rows
 from templates.scene.seen_surface import seen_places
 from templates.scene.shared_view import shared_views
 from templates.scene.sightings import object_names, sightings
@@ -123,7 +123,7 @@ class BeyondFrame(Template):
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = PointAtEdge
     needs: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
-    reads: frozenset[str] = frozenset({"camera_path", "depth", "objects"})
+    reads: frozenset[str] = SURFACE | {"objects"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> PointAtEdge:
         """Points next to which something is just out of view, with photos that show it and share the view; the objects

@@ -71,7 +71,7 @@ class OrderForward(Template):
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = MotionPhotos
     needs: frozenset[str] = frozenset({"camera_path"})
-    reads: frozenset[str] = SURFACE | {"gravity"}
+    reads: frozenset[str] = SURFACE | {"gravity", "zooming_path"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> MotionPhotos:
         """Evenly spaced photos of intervals whose motion has a name; each name is asked about as often as the others,

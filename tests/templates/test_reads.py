@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from benchmarks.end_to_end import exact_clip
-from experts.signals import Signal
+from experts.provenance import Provenance
+from experts.signals import NoEstimate, Signal
+from experts.tracking.fitted_path import FittedPathExpert
 from spatial_engine.rendering.furnished import furnished_room
 from templates import difficulty
 from templates.generate import ask_about
@@ -24,21 +26,20 @@ ALWAYS = frozenset({"agreement"})
 
 
 class Watched(Mapping[str, Signal]):
-    """Signals, and which of them were looked at. How hard a fact is may be measured with any: no answer depends on
-    it."""
+    """Signals, and which were looked for, there or not. How hard a fact is may be measured with any: no answer depends
+    on it."""
 
     def __init__(self, signals: Mapping[str, Signal]) -> None:
         self._signals = signals
         self.seen: set[str] = set()
 
     def __getitem__(self, name: str) -> Signal:
-        signal = self._signals[name]
         frame = inspect.currentframe()
         while frame is not None and frame.f_code.co_filename != difficulty.__file__:
             frame = frame.f_back
         if frame is None:
             self.seen.add(name)
-        return signal
+        return self._signals[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._signals)
@@ -57,12 +58,18 @@ def undeclared(name: str, scenes: tuple[Scene, ...]) -> set[str]:
     if template.lacks(scenes[0]) or not isinstance(scenes[0], template.world):
         return set()
     facts = template.propose(scenes[0], np.random.default_rng(0), 60)
-    watched = [Watched(each.signals) for each in scenes]
-    worlds = tuple(replace(each, signals=signals) for each, signals in zip(scenes, watched, strict=True))
-    for signals in watched:
-        signals.seen.clear()  # the check of types has looked at one
-    ask_about(template, facts.rounded().distinct(), worlds, AskSettings(), 0, Counter())
-    return set().union(*(signals.seen for signals in watched)) - template.reads - ALWAYS
+    fresh = tuple(map(watched, scenes))
+    signals = [each.signals for first in fresh for each in (first, first.second) if each is not None]
+    for each in signals:
+        each.seen.clear()  # type: ignore[attr-defined]  # the check of types has looked at one
+    ask_about(template, facts.rounded().distinct(), fresh, AskSettings(), 0, Counter())
+    return {name for each in signals for name in each.seen} - template.reads - ALWAYS  # type: ignore[attr-defined]
+
+
+def watched(scene: Scene) -> Scene:
+    """The same scene, in which nothing is computed yet."""
+    second = None if scene.second is None else watched(scene.second)
+    return replace(scene, signals=Watched(scene.signals), second=second)
 
 
 @NAMES
@@ -75,6 +82,22 @@ def test_made_up_signals(name: str) -> None:
 def test_a_furnished_room(without: tuple[str, ...]) -> None:
     clip, signals = exact_clip(furnished_room(np.random.default_rng(1), frames=24, movers=1))
     scenes = scenes_of(clip, {name: signal for name, signal in signals.items() if name not in without})
+    assert {name: found for name in TEMPLATES if (found := undeclared(name, scenes))} == {}
+
+
+@pytest.mark.long(sample=True)
+def test_a_furnished_room_with_a_models_depth() -> None:
+    """Depth that tracks and a second reconstruction, of another expert, confirm."""
+    clip, exact = exact_clip(furnished_room(np.random.default_rng(1), frames=24, movers=1))
+    other = Provenance(expert="another", version="1")
+    signals: dict[str, Signal | NoEstimate] = {
+        **exact,
+        "depth": replace(exact["depth"], outlier_probability=0.05),
+        "camera_path_check": replace(exact["camera_path"], provenance=other),
+        "depth_check": replace(exact["depth"], provenance=other),
+    }
+    scenes = scenes_of(clip, signals | FittedPathExpert()(clip, signals))
+    assert scenes[0].fitted_path is not None and scenes[0].second is not None
     assert {name: found for name in TEMPLATES if (found := undeclared(name, scenes))} == {}
 
 
