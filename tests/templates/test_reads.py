@@ -26,18 +26,14 @@ ALWAYS = frozenset({"agreement"})
 
 
 class Watched(Mapping[str, Signal]):
-    """Signals, and which were looked for, there or not. How hard a fact is may be measured with any: no answer depends
-    on it."""
+    """Signals, and which were looked for, there or not."""
 
     def __init__(self, signals: Mapping[str, Signal]) -> None:
         self._signals = signals
         self.seen: set[str] = set()
 
     def __getitem__(self, name: str) -> Signal:
-        frame = inspect.currentframe()
-        while frame is not None and frame.f_code.co_filename != difficulty.__file__:
-            frame = frame.f_back
-        if frame is None:
+        if _for_an_answer():
             self.seen.add(name)
         return self._signals[name]
 
@@ -51,6 +47,17 @@ class Watched(Mapping[str, Signal]):
         return name in self._signals
 
 
+def _for_an_answer() -> bool:
+    """Whether an answer may depend on what is looked at now. A check of types looks at the first of some signals, and
+    how hard a fact is may be measured with any."""
+    files, frame = [], inspect.currentframe()
+    while frame is not None:
+        files.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    who_looks = next(file for file in files if file != __file__ and "collections" not in file)
+    return not who_looks.startswith("<@beartype(") and difficulty.__file__ not in files
+
+
 def undeclared(name: str, scenes: tuple[Scene, ...]) -> set[str]:
     """Signals that the answers of a template depend on without its saying so. They are measured in scenes that nothing
     has looked at yet."""
@@ -60,8 +67,6 @@ def undeclared(name: str, scenes: tuple[Scene, ...]) -> set[str]:
     facts = template.propose(scenes[0], np.random.default_rng(0), 60)
     fresh = tuple(map(watched, scenes))
     signals = [each.signals for first in fresh for each in (first, first.second) if each is not None]
-    for each in signals:
-        each.seen.clear()  # type: ignore[attr-defined]  # the check of types has looked at one
     ask_about(template, facts.rounded().distinct(), fresh, AskSettings(), 0, Counter())
     return {name for each in signals for name in each.seen} - template.reads - ALWAYS  # type: ignore[attr-defined]
 
