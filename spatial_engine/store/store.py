@@ -229,7 +229,10 @@ class Store:
 
     def scenes(self) -> dict[str, str]:
         """Footage of each clip, by clip id: clips of one scene have equal words. Says nothing of paths."""
-        return {clip_id: min(record.clips) for record in self.footage() for clip_id in record.clips}
+        found: dict[str, str] = {}
+        for record in self.footage():
+            found |= dict.fromkeys(record.clips, min(record.clips, default=""))
+        return found
 
     def write_footage(self, record: FootageRecord) -> None:
         """Replaces what is known of one file or folder of footage."""
