@@ -39,7 +39,7 @@ class Provenance:
     weights_licence: str | None = None
     """SPDX name (or a short name) of the licence of the weights."""
     commercial_ok: bool = True
-    """Whether the licences of code and weights allow commercial use."""
+    """Whether the licences of its own code and weights allow commercial use; those of other experts: `made_from`."""
     sigma: Literal["measured", "raw", "calibrated"] = "measured"
     """measured: σ follows from the estimate's own algebra and measured noise floors. raw: σ follows from a model's
     confidence, which was never compared with ground truth; its floor applies. calibrated: every σ of the signal was

@@ -57,7 +57,7 @@ def _selections(
     files = [task.folder / f"selected for {number} of {shard.count}.{digest}" for number in range(1, shard.count + 1)]
     own = files[shard.number - 1]
     if not own.is_file():
-        progress.say("the questions of all shards are balanced, here or by another shard")
+        progress.say("balancing the questions of all shards, or waiting for the shard that does")
     with one_writer(task.folder / f"selected {digest}", wait=True):
         if not own.is_file():
             _file_selections(task, keys, files, seed, target)
