@@ -26,7 +26,6 @@ from pathlib import Path
 
 from PIL import Image
 
-from benchmarks.end_to_end import exact_clip, walk
 from experts.clip import Clip
 from experts.footage.decoding import ImageReader
 from spatial_engine.dataset.asking import AskClip, ask_all
@@ -68,6 +67,8 @@ class Undrawn(FinishClip):
 
 def rooms(folder: Path) -> Store:
     """A store with the exact signals of rendered rooms, and their footage."""
+    from benchmarks.end_to_end import exact_clip, walk  # not above: the workers that are timed import this module
+
     store = create_store(folder / "rooms")
     for seed in range(_ROOMS):
         room = walk(seed)
