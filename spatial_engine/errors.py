@@ -5,7 +5,7 @@
     │   └── BusyError            another process writes there
     ├── SetupError      exit 3   something is missing on this machine
     ├── StoreError      exit 2   a folder is not a store of this format, or a file in it is damaged
-    └── Interrupted     exit 130 Ctrl-C
+    └── Interrupted     exit 130 Ctrl-C, SIGTERM
 
 Only the command line turns them into exit codes. Trouble with one clip is recorded, never raised.
 """
@@ -62,7 +62,7 @@ class StoreError(SpatialEngineError):
 
 
 class Interrupted(SpatialEngineError):  # noqa: N818 - it is not an error
-    """Ctrl-C. Everything finished is kept."""
+    """Ctrl-C or, on the command line, SIGTERM. Everything finished is kept."""
 
     exit_code = 130
 

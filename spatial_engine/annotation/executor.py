@@ -155,8 +155,7 @@ def _until_death(
 ) -> Iterator[tuple[Item, Result | Crashed]]:
     """Processes `waiting` until it is empty or a process crashes; the items at work then become `suspects`."""
     running: dict[Future[Result | Crashed], Item] = {}
-    started = _SPAWN.Value("i", 0)
-    with _pool(task, min(workers, len(waiting)), started) as pool:
+    with _pool(task, min(workers, len(waiting))) as (pool, started):
         while waiting or running:
             # no more in work than there are processes: so the suspects of a death are few
             while waiting and len(running) < workers:
@@ -188,16 +187,18 @@ def _check_started(started: Any) -> None:
 
 
 @contextmanager
-def _pool(task: Callable[[Any], Any], workers: int, started: Any) -> Iterator[ProcessPoolExecutor]:
-    """A pool of single-threaded spawned processes, which end with the block in any case."""
+def _pool(task: Callable[[Any], Any], workers: int) -> Iterator[tuple[ProcessPoolExecutor, Any]]:
+    """A pool of single-threaded spawned processes, which end with the block in any case; the number of those that have
+    begun."""
     others = set(multiprocessing.active_children())
     with _environment(WORKER_ENVIRONMENT):
+        started = _SPAWN.Value("i", 0)
         pool = ProcessPoolExecutor(workers, mp_context=_SPAWN, initializer=_begin_worker, initargs=(task, started))
         try:
-            yield pool
+            yield pool, started
         except BaseException:
             for child in set(multiprocessing.active_children()) - others:
-                child.kill()  # COLMAP answers SIGTERM with pages of its stack
+                child.kill()
             raise
         finally:
             pool.shutdown(cancel_futures=True)
@@ -226,8 +227,16 @@ def _begin_worker(task: Callable[[Any], Any], started: Any) -> None:
         started.value += 1
     become_worker(task, number)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # here and in all threads that follow
     atexit.register(os._exit, 0)  # to free memory object by object took half a second
+    threading.Thread(target=_die_at_sigterm, daemon=True).start()
     threading.Thread(target=_die_with_parent, daemon=True).start()
+
+
+def _die_at_sigterm() -> None:
+    """Without a word: COLMAP sets a handler of its own when it is imported, which prints pages of its stack."""
+    signal.sigwait({signal.SIGTERM})
+    os._exit(1)
 
 
 def _die_with_parent() -> None:

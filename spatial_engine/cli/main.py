@@ -1,6 +1,8 @@
 """The command line: each command reads its options, calls one function of `spatial_engine.pipeline`, and prints."""
 
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -28,7 +30,7 @@ from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
 
 app = typer.Typer(
     epilog="Exit codes: 0 done; 1 some clips could not be read or an expert failed; 2 usage; 3 nothing can run here; "
-    "130 stopped by Ctrl-C.",
+    "130 stopped (Ctrl-C, SIGTERM).",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help starts twice as fast
@@ -194,6 +196,8 @@ cli_view.register(app)
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console command. Turns errors into one line of cause, one of remedy, and an exit code."""
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so a scheduler stops a run as Ctrl-C does
     try:
         _command()(arguments)
     except Exception as error:

@@ -32,6 +32,10 @@ def work(item: tuple[str, str]) -> str:
             if not Path(detail).exists():
                 Path(detail).touch()
                 os.kill(os.getpid(), signal.SIGKILL)
+        case "answer SIGTERM":
+            signal.signal(signal.SIGTERM, lambda *_: print("pages of a stack", file=sys.stderr, flush=True))
+            Path(detail).write_text(str(os.getpid()))
+            time.sleep(60)
         case "environment":
             return ",".join(f"{name}={os.environ[name]}" for name in WORKER_ENVIRONMENT)
         case "leave":
@@ -112,6 +116,19 @@ def test_workers_go_with_their_parent(tmp_path: Path, end: signal.Signals) -> No
         parent.send_signal(end)
         assert parent.wait(timeout=20) != 0
     assert _await(lambda: "" if _lives(worker) else "gone") == "gone"
+
+
+def test_sigterm_ends_a_worker_without_a_word(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Also where a native library has set a handler, as COLMAP's does when it is imported."""
+    note, sent = tmp_path / "pid", []
+
+    def send() -> None:
+        if note.exists() and (pid := note.read_text()) and pid not in sent:
+            sent.append(pid)
+            os.kill(int(pid), signal.SIGTERM)
+
+    ((_, result),) = run(work, [("answer SIGTERM", str(note))], 1, send)
+    assert isinstance(result, Crashed) and len(sent) == 2 and capfd.readouterr().err == ""
 
 
 def _await(read: Callable[[], str]) -> str:

@@ -1,5 +1,8 @@
 """Commands as a user types them: exit codes, causes, remedies."""
 
+import os
+import signal
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -50,11 +53,26 @@ def test_annotate_twice(command: Run, tmp_path: Path, videos: Path) -> None:
     assert "2 clips: 2 complete before this run; 2 of 2 signals kept from earlier runs" in out.replace("\n", " ")
 
 
+def test_sigterm_stops_a_run_as_ctrl_c_does(
+    command: Run, tmp_path: Path, videos: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def terminated(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(30)
+
+    monkeypatch.setattr(pipeline, "annotate_all", terminated)
+    try:
+        code, _, err = command("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area", *HERE)
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    assert code == 130 and "run the same command again" in err
+
+
 def test_the_help_is_whole_at_80_columns(command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     code, out, _ = command("--help")
     assert code == 0 and "..." not in out[out.index("Commands:") :]
-    assert "130 stopped by Ctrl-C" in " ".join(out.split())
+    assert "130 stopped (Ctrl-C, SIGTERM)" in " ".join(out.split())
 
 
 def test_trouble_with_some_clips_is_1(command: Run, tmp_path: Path, videos: Path) -> None:
