@@ -79,8 +79,11 @@ def _header(kept: Sequence[ClipVerdicts], seed: int, date: str, code: str) -> It
 def _aims(kept: Sequence[ClipVerdicts]) -> Iterator[str]:
     words = {True: "reached", False: "**missed**", None: "not measured"}
     yield from ("| target | measured | result |", "|---|---|---|")
-    for aim in aims(kept):
-        yield f"| {aim.what} | {aim.measured} | {words[aim.reached]} |"
+    found = aims(kept)
+    yield from (f"| {aim.what} | {aim.measured} | {words[aim.reached]} |" for aim in found)
+    missed = [f"- *{aim.what}*: {aim.missed}" for aim in found if aim.reached is False and aim.missed]
+    if missed:
+        yield from ("", "## What is missed, why, and what it would take", "", *missed)
 
 
 def _wrong(kept: Sequence[ClipVerdicts]) -> Iterator[str]:

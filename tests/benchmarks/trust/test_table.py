@@ -229,3 +229,10 @@ def test_the_page_has_every_number(text: str):
 
 def test_equal_verdicts_give_equal_bytes(text: str):
     assert table(KEPT, seed=0, date="", code="abc") == text
+
+
+def test_the_page_says_why_a_target_is_missed_and_only_then() -> None:
+    apart = "SIFT finds hardly a match"
+    nothing = [several(f"video {k}", 0, kind="real") for k in range(4)]
+    assert apart in table(nothing, seed=0, date="", code="c")
+    assert apart not in table([several(f"video {k}", 3, kind="real") for k in range(4)], seed=0, date="", code="c")
