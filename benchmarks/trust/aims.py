@@ -162,8 +162,8 @@ def _with_facts(clips: Sequence[ClipVerdicts]) -> Aim:
     many = sum(n >= _MANY for n in counts.values())
     return Aim(
         what=f"real clips whose camera translates: at least {percent(_LEAST_WITH_MANY, 0)} give {_MANY} facts or more",
-        measured=f"{many} of {len(counts)}, any fact: {sum(n > 0 for n in counts.values())}; without the pairs of "
-        f"photos {sum(n >= _MANY for n in videos)} and {sum(n > 0 for n in videos)} of {len(videos)}",
+        measured=f"{many} of {len(counts)} ({sum(n > 0 for n in counts.values())} give any fact); without the pairs of "
+        f"photos {sum(n >= _MANY for n in videos)} of {len(videos)} ({sum(n > 0 for n in videos)})",
         reached=many >= _LEAST_WITH_MANY * len(counts) if counts else None,
         missed=_TOO_FAR_APART,
     )
@@ -188,10 +188,11 @@ def _yield(where: str, clips: Sequence[ClipVerdicts], truths: Mapping[str, ClipV
     found = _share_asked(clips)
     both = [(clip, truths[name]) for clip in clips if (name := f"{clip.about['name']}_truth") in truths]
     own, most = _share_asked([clip for clip, _ in both]), _share_asked([true for _, true in both])
-    beside = f"on {len(both)} of them {_shares(own)}, with ground truth in place of the experts {_shares(most)}"
+    beside = f"on the {len(both)} of them that were also measured with ground truth in place of the experts, "
+    beside += f"{_shares(own)} with the experts and {_shares(most)} with ground truth"
     return Aim(
         what=f"{where}: yield of at least {percent(_LEAST_YIELD[where], 0)} on clips whose camera translates",
-        measured=f"{_shares(found)} ({found[0].drawn} facts drawn)" + (f"; {beside}" if both else ""),
+        measured=f"{_shares(found)} of {found[0].drawn} facts drawn" + (f"; {beside}" if both else ""),
         reached=None if found[0].share is None else found[0].share >= _LEAST_YIELD[where],
         missed=_LITTLE_IS_MEASURED,
     )
@@ -204,7 +205,7 @@ def _share_asked(clips: Sequence[ClipVerdicts]) -> tuple[Yield, Yield]:
 
 
 def _shares(found: tuple[Yield, Yield]) -> str:
-    return f"{percent(found[0].share)}, of the first twelve templates {percent(found[1].share)}"
+    return f"{percent(found[0].share)} (first twelve templates: {percent(found[1].share)})"
 
 
 def _undecided(clips: Sequence[ClipVerdicts]) -> Aim:
@@ -224,7 +225,8 @@ def _ordinary(clips: Sequence[ClipVerdicts]) -> Aim:
     good = sum(sum(one.values()) >= _ORDINARY_FACTS and len(one) >= _ORDINARY_LEAVES for one in found)
     middle = sorted(sum(one.values()) for one in found)[len(found) // 2] if found else 0
     return Aim(
-        what=f"ordinary videos, real and rendered: {_ORDINARY_FACTS} facts of {_ORDINARY_LEAVES} abilities or more",
+        what=f"at least half of ordinary videos, real and rendered, give {_ORDINARY_FACTS} facts of {_ORDINARY_LEAVES} "
+        "abilities or more",
         measured=f"{good} of {len(found)} videos (median {middle} facts)",
         reached=2 * good >= len(found) if found else None,
     )

@@ -57,7 +57,7 @@ A rendered room counts as a recording; the halves of a long recording, and their
 with a decided fact are counted. The bound is a 95 % upper bound of the share of wrong facts: the larger of a bootstrap
 over recordings and Clopper-Pearson with n_eff = n / (1 + 0.2 (facts per recording − 1)). If σ is correct, 68.3 % of
 errors lie within 1 σ and 95.4 % within 2 σ. Yield is the share of randomly drawn candidate facts (drawn from the images
-alone, before any signal is computed) that are asked."""
+alone, before any signal is computed) that are asked; its targets were set when there were twelve templates."""
 
 
 def table(kept: Sequence[ClipVerdicts], *, seed: int, date: str, code: str) -> str:
