@@ -83,7 +83,8 @@ def disk_error(error: BaseException) -> SetupError | None:
     if problem is None or not isinstance(error, OSError):
         return None
     place = f": {error.filename}" if error.filename else ""
-    return SetupError(problem + place, "free some space, or name another disk, and run the same command again")
+    remedy = "name another disk" if error.errno == errno.EROFS else "free some space, or name another disk"
+    return SetupError(problem + place, f"{remedy}, and run the same command again")
 
 
 def explained(error: Exception) -> SpatialEngineError | None:

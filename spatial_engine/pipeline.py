@@ -23,7 +23,7 @@ from spatial_engine.dataset.hints import HintsFromSignals
 from spatial_engine.dataset.parquet import check_pyarrow
 from spatial_engine.dataset.question_files import write_question_files
 from spatial_engine.dataset.target import Target
-from spatial_engine.dataset.writing import balanced_drafts, write_drafts
+from spatial_engine.dataset.writing import UNFINISHED, balanced_drafts, write_drafts
 from spatial_engine.errors import UsageError, interruptible
 from spatial_engine.monitoring.monitor import monitored
 from spatial_engine.options import AnnotateOptions, GenerateOptions, OpenOptions, RunOptions, Shard, StrPath, chosen
@@ -137,10 +137,13 @@ def generate(
     with monitored(progress or Silent(), options, "generate", target, share) as progress:
         if source is not None and (busy := source.being_written()):
             progress.say(f"{counted(len(busy), 'clip')} being annotated: what is not measured yet is not asked about")
+        unfinished = [] if source is None else source.unfinished()
+        if unfinished:
+            progress.say(f"{counted(len(unfinished), 'clip')}: {UNFINISHED}; run annotate again, then generate")
         if share.count > 1:
             with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
                 ask_all(task, options.workers, progress, share)
-                if note_asked(work, task.digest, share):
+                if note_asked(work, task.digest, share, progress):
                     keys = {clip_id: task.key(clip_id) for clip_id in task.items()}
                     finish = _finishing(task, keys, options, work)
                     draw_shard(
@@ -159,6 +162,7 @@ def generate(
                 target,
                 _finishing(task, asked.keys, options, work),
                 asked.crashed,
+                unfinished,
                 seed=options.seed,
                 settings=task.to_json()
                 | {name: getattr(options, name) for name in ("unanswerable", "puzzles", "state_tolerance")}

@@ -100,14 +100,16 @@ def merge_runs(
     runs: Annotated[list[Path], typer.Argument(metavar="OUT...", help="Folders that evaluate --shard wrote.")],
     out: RunsOut,
 ) -> None:
-    """Merge the runs of several machines, and score them. No server is needed."""
+    """Merge the runs of several machines, and score them. No server is needed. Exit code 1 if answers are missing."""
+    from spatial_engine.atomic_file import read_json
     from spatial_engine.evaluation import merging
+    from spatial_engine.evaluation.runs import RESULT
     from spatial_engine.evaluation.summary import show_run
     from spatial_engine.progress import for_thousands
 
     with for_thousands() as progress:
         merged = merging.merge_runs(dataset, runs, out, progress=progress)
-    well = [show_run(run) for run in merged]
+    well = [show_run(run) and not read_json(run / RESULT)["statuses"].get("missing") for run in merged]
     raise typer.Exit(0 if all(well) else 1)
 
 

@@ -124,9 +124,7 @@ def generate(
     with for_terminal() as progress:
         done = pipeline.generate(store, dataset, options, shard=shard, progress=progress)
     if shard is not None:
-        print(f"done: shard {shard}")
-        print("every shard runs twice: first it asks; when all have asked, the same command draws its questions")
-        print(f"then the same command without --shard writes {dataset}")
+        print(f"done: shard {shard}; after all shards, the same command without --shard writes {dataset}")
         return
     well = summary.show_dataset(done, console())
     target_shown.show_target(done.audit.get("target"), console())
@@ -197,11 +195,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The console command. Turns errors into one line of cause, one of remedy, and an exit code."""
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so a scheduler stops a run as Ctrl-C does
+        signal.signal(signal.SIGTERM, _as_ctrl_c)
     try:
         _command()(arguments)
     except Exception as error:
         _fail(error)
+
+
+def _as_ctrl_c(*_: object) -> None:
+    """A scheduler's SIGTERM goes to whoever handles Ctrl-C at the moment: asyncio has a handler of its own."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
 
 
 @cache

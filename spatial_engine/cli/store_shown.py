@@ -17,13 +17,17 @@ _SHOWN = 20
 
 
 def show_checked(store: Path, found: Checked, to: Console) -> bool:
-    """What is damaged; returns whether nothing is."""
-    to.print(f"read: {counted(found.files, 'file')}, {decimal(found.bytes)}; {len(found.damage)} damaged")
+    """What is damaged or missing; returns whether nothing is."""
+    counts = f"{len(found.damage)} damaged, {len(found.missing)} missing"
+    to.print(f"read: {counted(found.files, 'file')}, {decimal(found.bytes)}; {counts}")
     _show_damage("damaged", found.damage, to)
+    _show_paths("missing", found.missing, to)
     _show_busy(found.busy, to)
     if found.damage:
         to.print(f"  try: spatial-engine store repair {_safe(store)}", soft_wrap=True)
-    return not found.damage
+    if found.missing:
+        to.print(f"  try: spatial-engine annotate VIDEOS -o {_safe(store)} makes it", soft_wrap=True)
+    return not (found.damage or found.missing)
 
 
 def show_repaired(store: Path, done: Repaired, to: Console) -> None:
@@ -32,7 +36,7 @@ def show_repaired(store: Path, done: Repaired, to: Console) -> None:
     _show_paths("whole, checksum restored", done.restored, to)
     _show_busy(done.busy, to)
     to.print(
-        f"removed: {len(done.removed)}; checksums restored: {len(done.restored)}; ledger: {done.ledger} entries added"
+        f"removed: {len(done.removed)}; checksums restored: {len(done.restored)}; added to the ledger: {done.ledger}"
     )
     if done.removed:
         to.print(f"  try: spatial-engine annotate VIDEOS -o {_safe(store)} makes them again", soft_wrap=True)
@@ -61,7 +65,8 @@ def show_stats(stats: StoreStats, to: Console) -> None:
     to.print(table)
     to.print(f"footage: {counted(stats.footage, 'piece')}, {stats.unopened} not readable")
     to.print(
-        f"disk: {decimal(stats.bytes)}, of it {decimal(stats.former_bytes)} of former settings or without footage (gc)"
+        f"disk: {decimal(stats.bytes)}, of it {decimal(stats.former_bytes)} that no clip names: of former settings, "
+        "without footage (store gc removes these), or of an annotate that has not ended"
     )
 
 

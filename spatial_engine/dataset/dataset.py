@@ -95,9 +95,12 @@ def _check(path: Path) -> None:
     try:
         version = read_json(path / "audit.json")["format_version"]
     except (OSError, ValueError, TypeError, KeyError):
+        if (path / "store.json").is_file():
+            remedy = f"spatial-engine generate {path} -o DATASET makes one of it"
+            raise UsageError(f"{path} is a store, not a dataset", remedy) from None
         raise UsageError(
             f"{path} is not a dataset: it has no audit.json that names a format version",
-            "name a dataset made by `spatial-engine generate`, or a folder that does not exist yet",
+            "name a dataset made by `spatial-engine generate`; to make one, a folder that does not exist yet",
         ) from None
     anew = "make it again into a new folder: spatial-engine generate STORE -o NEW_DATASET"
     if version != FORMAT_VERSION:

@@ -19,11 +19,18 @@ from spatial_engine.options import Shard
 from spatial_engine.progress import Progress
 
 
-def note_asked(folder: Path, settings: str, shard: Shard) -> bool:
-    """Notes that all clips of a shard were asked about under these settings; whether now those of all shards were."""
-    names = [f"asked {number} of {shard.count}.{settings}" for number in range(1, shard.count + 1)]
-    (folder / names[shard.number - 1]).touch()
-    return all((folder / name).exists() for name in names)
+def note_asked(folder: Path, settings: str, shard: Shard, progress: Progress) -> bool:
+    """Notes that all clips of a shard were asked about under these settings; whether now those of all shards were. Says
+    which were not, and whether some were under others."""
+    names = {f"asked {number} of {shard.count}.{settings}": number for number in range(1, shard.count + 1)}
+    (folder / f"asked {shard.number} of {shard.count}.{settings}").touch()
+    asked = {path.name for path in folder.glob("asked *")}
+    missing = [f"{number}/{shard.count}" for name, number in names.items() if name not in asked]
+    if missing:
+        progress.say(f"asked, not drawn: shards that have not asked yet: {', '.join(missing)}; then run this one again")
+    if asked - names.keys():
+        progress.say("other shards asked with other options, of another state of the store, or of another number")
+    return not missing
 
 
 def check_idle(folder: Path) -> None:

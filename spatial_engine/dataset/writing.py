@@ -39,6 +39,8 @@ from templates.columns import Json
 
 UNREADABLE = "the clip's frames can no longer be read"
 MOVED = "was the footage moved or changed? put it back, or annotate it where it lies now"
+UNFINISHED = "not annotated to the end, so nothing is asked"
+"""Of a clip of the store."""
 CRASHED = "the program failed on this clip"
 """Begins the refusal reason of a clip that failed because of a fault of the program."""
 Counts = Counter[tuple[str, str]]
@@ -90,6 +92,7 @@ def write_drafts(
     path: Path,
     task: FinishClip,
     crashed: Mapping[str, str] | None = None,
+    unfinished: Collection[str] = (),
     *,
     seed: int,
     settings: Mapping[str, Json] | None = None,
@@ -102,15 +105,17 @@ def write_drafts(
     beside: Callable[[Dataset], object] | None = None,
     progress: Progress | None = None,
 ) -> Dataset:
-    """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error. `target`:
-    which questions are drawn of all that could be asked. `cpu`: the time of the work, for `cost.json`. `beside`: writes
-    more files into the folder of the dataset."""
+    """The same of drafts on disk, with any number of workers. `crashed`: by clip without drafts, the error.
+    `unfinished`: clips without drafts because they are not annotated. `target`: which questions are drawn of all that
+    could be asked. `cpu`: the time of the work, for `cost.json`. `beside`: writes more files into the folder of the
+    dataset."""
     crashed = dict(crashed or {})
     with dataset_folder(path, allow_empty=allow_empty) as folder:
         parts, refused, balanced = _finished(task, crashed, seed, balancing, target, workers, progress or Silent())
         join_parts(folder, [part.lines for part in parts])
         _place_media(parts, task.folder, folder)
-        clip_ids = {*task.keys, *crashed} - {""}
+        clip_ids = {*task.keys, *crashed, *unfinished} - {""}
+        refused += Counts({("", UNFINISHED): len(unfinished)} if unfinished else {})
         with collector_paused():
             record = audit(
                 QuestionTable.joined((part.table() for part in parts), read=QuestionLines(folder)),

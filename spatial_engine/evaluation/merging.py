@@ -63,7 +63,8 @@ def _merge(
     arrange(run, presentations(), found)
     missing = sum(shown.key not in found for shown in presentations())
     if missing:
-        progress.say(f"{counted(missing, 'answer')} missing: evaluate without --shard asks for them")
+        remedy = "run the shards that did not end again, or evaluate without --shard"
+        progress.say(f"{counted(missing, 'answer')} missing, which count as wrong: {remedy}")
     score_run(run, presentations())
     write_baselines(out, dataset, hashes, circular=record["circular"])
     return run.path

@@ -38,6 +38,8 @@ class Checked:
     bytes: int
     """Their size."""
     damage: tuple[Damage, ...]
+    missing: tuple[str, ...]
+    """What is not there, in words: clips that are not annotated to the end, and signals that a clip names."""
     busy: tuple[str, ...]
     """Ids of clips that another process writes: what they lack may be on its way."""
 
@@ -77,7 +79,9 @@ def check_store(store: StrPath | Store, *, progress: Progress | None = None) -> 
         damage += found
         progress.step(folder.name, "damaged" if found else "whole")
     sizes = [size for place in ("clips", "footage", "cache") for size in _sizes(store.path / place)]
-    return Checked(files=len(sizes), bytes=sum(sizes), damage=tuple(damage), busy=tuple(busy))
+    return Checked(
+        files=len(sizes), bytes=sum(sizes), damage=tuple(damage), missing=tuple(_missing(store)), busy=tuple(busy)
+    )
 
 
 def repair_store(store: StrPath | Store, *, progress: Progress | None = None) -> Repaired:
@@ -143,6 +147,20 @@ def _damage_of_clip(store: Store, folder: Path) -> Iterator[Damage]:
     for file in signal_files(folder):
         if reason := fault(file):
             yield Damage(file=file, reason=reason)
+
+
+def _missing(store: Store) -> Iterator[str]:
+    try:
+        unfinished, records = store.unfinished(), store.readable_records()
+    except StoreError:  # a record of footage is damaged: which clips count is not known
+        return
+    yield from (f"clip {clip_id}: not annotated to the end" for clip_id in unfinished)
+    for clip_id, record in records.items():
+        failed = store.failures(clip_id)
+        files = {(name, key) for name, key in signal_files(store.clip_folder(clip_id)).values()}
+        for name, key in record.signals.items():
+            if (name, key) not in files and key not in failed:
+                yield f"clip {clip_id}: its signal {name}"
 
 
 def _repair_clip(store: Store, folder: Path) -> tuple[list[Path], list[Damage]]:

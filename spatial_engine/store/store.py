@@ -85,8 +85,11 @@ class Store:
 
     def clip_ids(self) -> list[str]:
         """Ids of the clips that the footage gave when it was opened last, sorted."""
-        found = {clip_id for record in self.footage() for clip_id in record.clips}
-        return sorted(clip_id for clip_id in found if self._clip_file(clip_id).is_file())
+        return sorted(clip_id for clip_id in self._opened() if self._clip_file(clip_id).is_file())
+
+    def unfinished(self) -> list[str]:
+        """Ids of the other clips that it gave: `annotate` was stopped before they were done, or is at work."""
+        return sorted(clip_id for clip_id in self._opened() if not self._clip_file(clip_id).is_file())
 
     def record(self, clip_id: str) -> ClipRecord:
         """The content of `clip.json`. Raises `StoreError` for a clip that is not here."""
@@ -267,6 +270,9 @@ class Store:
     def footage_file(self, path: str) -> Path:
         """Where the record of one file or folder of footage lies."""
         return self.path / "footage" / f"{_digest(path)}.json"
+
+    def _opened(self) -> set[str]:
+        return {clip_id for record in self.footage() for clip_id in record.clips}
 
     def _whole(self, file: Path) -> Any:
         """The content of a JSON file of the store. Raises `StoreError` on damage."""

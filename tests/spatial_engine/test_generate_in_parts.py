@@ -1,8 +1,10 @@
 """A dataset that is asked in shards, stopped, or killed at any moment has the bytes of one that was not."""
 
+import io
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,16 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from experts.clip import Clip
 from spatial_engine.atomic_file import one_writer
+from spatial_engine.cli.summary import show_dataset
 from spatial_engine.dataset import finishing, writing
 from spatial_engine.dataset.asking import AskClip
 from spatial_engine.dataset.balance import Balanced
 from spatial_engine.dataset.cost import COST
 from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.drafts import Drafts, drafts_folder
-from spatial_engine.dataset.writing import balanced_drafts
+from spatial_engine.dataset.writing import UNFINISHED, balanced_drafts
 from spatial_engine.errors import BusyError, Interrupted, UsageError
 from spatial_engine.output_folder import place_file
 from spatial_engine.pipeline import generate
@@ -205,3 +209,40 @@ def test_killed_in_each_pass(tmp_path: Path, store: Store, whole: Dataset, worke
     wait_until_gone(process.pid)
     assert contents(generate(store, target, **OPTIONS)) == contents(whole)
     assert not drafts_folder(target).exists() and not list(tmp_path.glob(".set.new-*"))
+
+
+def test_clips_that_are_not_annotated_to_the_end_are_counted_and_named_a_failure(tmp_path: Path, store: Store) -> None:
+    """Else a stopped `annotate` would lead to a small dataset without a word."""
+    cut = Store(tmp_path / "store")
+    shutil.copytree(store.path, cut.path)
+    lost, *_ = cut.clip_ids()
+    (cut.path / "clips" / lost / "clip.json").unlink()
+    assert cut.unfinished() == [lost] and lost not in cut.clip_ids()
+    said: list[str] = []
+    made = generate(cut, tmp_path / "set", progress=Told(said), **OPTIONS)
+    assert made.audit["refused"][""] == {UNFINISHED: 1} and lost in made.audit["scenes"]
+    assert any(UNFINISHED in line and "run annotate again" in line for line in said)
+    assert not show_dataset(made, Console(file=io.StringIO()))
+    for number in (1, 2, 1):
+        generate(cut, tmp_path / "parts", shard=f"{number}/2", **OPTIONS)
+    again = generate(cut, tmp_path / "parts", **OPTIONS)
+    assert contents(again)["audit.json"] == contents(made)["audit.json"]
+
+
+def test_a_shard_says_whom_it_waits_for(tmp_path: Path, store: Store) -> None:
+    said: list[str] = []
+    generate(store, tmp_path / "set", shard="1/3", progress=Told(said), **OPTIONS)
+    assert any("not asked yet: 2/3, 3/3" in line for line in said)
+    said.clear()
+    generate(store, tmp_path / "set", shard="2/2", progress=Told(said), **OPTIONS)
+    assert any("not asked yet: 1/2" in line for line in said) and any("of another number" in line for line in said)
+
+
+class Told(Silent):
+    """Keeps what is said."""
+
+    def __init__(self, said: list[str]) -> None:
+        self._said = said
+
+    def say(self, text: str) -> None:
+        self._said.append(text)

@@ -1,5 +1,6 @@
 """Commands as a user types them: exit codes, causes, remedies."""
 
+import asyncio
 import os
 import signal
 import time
@@ -53,19 +54,34 @@ def test_annotate_twice(command: Run, tmp_path: Path, videos: Path) -> None:
     assert "2 clips: 2 complete before this run; 2 of 2 signals kept from earlier runs" in out.replace("\n", " ")
 
 
+@pytest.mark.parametrize("how", ["plain", "in asyncio", "in the background"])
 def test_sigterm_stops_a_run_as_ctrl_c_does(
-    command: Run, tmp_path: Path, videos: Path, monkeypatch: pytest.MonkeyPatch
+    command: Run, tmp_path: Path, videos: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    cancelled: list[bool] = []
+
     def terminated(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(30)
 
-    monkeypatch.setattr(pipeline, "annotate_all", terminated)
+    async def waits() -> None:
+        try:
+            asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGTERM)
+            await asyncio.sleep(30)
+        except asyncio.CancelledError:
+            cancelled.append(True)  # asyncio ends tasks in order; a KeyboardInterrupt would break into one
+            raise
+
+    monkeypatch.setattr(pipeline, "annotate_all", lambda *_: asyncio.run(waits()) if "asyncio" in how else terminated())
     try:
+        if how == "in the background":
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         code, _, err = command("annotate", videos, "-o", tmp_path / "store", "--experts", "valid_area", *HERE)
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    assert code == 130 and "run the same command again" in err
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert code == 130 and "run the same command again" in err and cancelled == [True] * (how == "in asyncio")
 
 
 def test_the_help_is_whole_at_80_columns(command: Run, monkeypatch: pytest.MonkeyPatch) -> None:

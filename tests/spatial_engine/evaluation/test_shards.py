@@ -165,6 +165,7 @@ def test_the_commands_say_what_is_done_and_what_is_next(
         assert f"m: {asked} answers of shard 1/2" in (said := capsys.readouterr().out) and "merge-runs DATASET" in said
         assert command(*asks, "--shard", "3/2") == 2
         assert "give number/count with numbers from 1, such as 2/8" in capsys.readouterr().err
-        assert command("merge-runs", path, out, "-o", out) == 0
+        assert command("merge-runs", path, out, "-o", out) == 1
         said = capsys.readouterr()
-        assert "evaluate without --shard asks for them" in said.err and "score" in said.out
+        assert "or evaluate without --shard" in said.err and "score" in said.out
+        assert command(*asks, "--shard", "2/2") == command("merge-runs", path, out, "-o", out) == 0

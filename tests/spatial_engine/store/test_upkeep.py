@@ -100,6 +100,21 @@ def test_annotate_mends_what_costs_only_time(made: Path, root: Path, what: str) 
     assert contents(annotate(root)) == contents(Store(made / "store"))
 
 
+def test_what_is_gone_is_missing(root: Path) -> None:
+    store, whole = Store(root / "store"), contents(Store(root / "store"))
+    lost, unfinished, _ = store.clip_ids()
+    one_of(root, f"clips/{lost}/image_tracks.*").unlink()
+    (root / "store" / "clips" / unfinished / "clip.json").unlink()
+    found = se.check_store(store)
+    assert found.missing == (
+        f"clip {unfinished}: not annotated to the end", f"clip {lost}: its signal image_tracks"
+    )  # fmt: skip
+    shown = CliRunner().invoke(app, ["store", "check", str(root / "store")])
+    assert shown.exit_code == 1 and "2 missing" in shown.output
+    annotate(root)
+    assert contents(store) == whole and se.check_store(store).missing == ()
+
+
 def test_a_damaged_clip_costs_that_clip(root: Path) -> None:
     store = Store(root / "store")
     harmed, *whole = store.clip_ids()
