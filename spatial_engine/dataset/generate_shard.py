@@ -50,7 +50,9 @@ def draw_shard(
     progress.begin("writing", len(own))
     for selection, result in run(task, own, workers):
         done = isinstance(result, Finished) and result.part is not None
-        progress.step(selection.clip_id or PUZZLES, "done" if done else "failed; generate without --shard says why")
+        name = result.name if isinstance(result, Finished) else ""
+        outcome = "done" if done else "failed; generate without --shard says why"
+        progress.step(name or selection.clip_id or PUZZLES, outcome)
 
 
 def _selections(

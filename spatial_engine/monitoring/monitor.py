@@ -51,7 +51,10 @@ def monitored(
         try:
             yield monitor
         except BaseException as error:
-            monitor.end("stopped" if isinstance(error, Interrupted | KeyboardInterrupt) else "failed", str(error))
+            if isinstance(error, Interrupted | KeyboardInterrupt):
+                monitor.end("stopped", getattr(error, "remedy", ""))
+            else:
+                monitor.end("failed", str(error))
             raise
         monitor.end("done")
 
