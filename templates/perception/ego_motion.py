@@ -201,7 +201,7 @@ class CameraMoves(IntervalTemplate):
     """Whether the camera rotates or translates between the first and the last photo."""
 
     name: str = "camera_moves"
-    version: str = "2"
+    version: str = "3"
     formats: tuple[FormatName, ...] = ("yes_no",)
     needs: frozenset[str] = frozenset()
     reads: frozenset[str] = SURFACE | {"image_tracks"}

@@ -16,13 +16,14 @@ _SEEN_RAD = np.radians(3.0)
 """... and one that rotates by more does."""
 _STILL_SHARE, _SEEN_SHARE = 0.01, 0.03
 """The same for a translation, as shares of the distance of the scene; and for the shift of the static points at the
-middle of the picture, as shares of its width."""
+middle of the picture, as shares of its longer side: through the lenses of most cameras, a rotation of 1 degree shifts
+it by 1 to 3 % of that."""
 _SEEN_SIGMAS = 5.0
 """A translation counts from this many σ: a position's σ is at least 0.5 % of the distance of the scene."""
 _ZOOM_SHARE = 0.15
-"""A zoom shifts the middle by at most this share of the width, times the change of scale: lenses are not centred."""
+"""A zoom shifts the middle by at most this share, times the change of scale: lenses are not centred."""
 _SHIFT_SIGMA = 0.004
-"""σ of the shift, as a share of the width."""
+"""σ of the shift."""
 _MIN_TRACKS = 20
 _GRID = np.array([8, 6])
 """Cells of the picture across and down; the outer ones are its edges."""
@@ -43,7 +44,7 @@ def ends_of(frames: Int64[np.ndarray, "n k"]) -> Int64[np.ndarray, "n 2"]:
 
 def camera_moved(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
     """Label "yes" if the camera rotates or translates visibly between the first and the last photo, "no" if it stands
-    still. Measures the angle of its rotation in degrees, or the shift of the picture in percent of its width."""
+    still. Measures the angle of its rotation in degrees, or the shift of the picture in percent of its longer side."""
     return _by_picture(scene, ends) if scene.path is None else _by_path(scene, ends)
 
 
@@ -141,7 +142,7 @@ def _shift(scene: Scene, frames: Int64[np.ndarray, "2"]) -> tuple[float, float]:
     a, b = ((tracks.xy_px[rows, column] - middle) @ np.array([1, 1j]) for column in columns)
     design = np.stack([a, np.ones_like(a)], axis=1)
     scale, shift = np.linalg.lstsq(design, b, rcond=None)[0]
-    return float(abs(shift) / scene.clip.width_px), float(abs(abs(scale) - 1))
+    return float(abs(shift) / _longer_side_px(scene)), float(abs(abs(scale) - 1))
 
 
 def _edge_shift(scene: Scene, frames: Int64[np.ndarray, "2"]) -> tuple[float, float]:
@@ -158,12 +159,16 @@ def _edge_shift(scene: Scene, frames: Int64[np.ndarray, "2"]) -> tuple[float, fl
     cells, row = np.unique(cell[edge] @ [1, _GRID[0]], return_inverse=True)
     if edge.sum() < _MIN_TRACKS or len(cells) < _MIN_CELLS or sides.any(axis=0).sum() < _MIN_SIDES:
         return np.nan, 0.0
-    moved = (end - start)[edge] / scene.clip.width_px
+    moved = (end - start)[edge] / _longer_side_px(scene)
     each = np.array([np.median(moved[row == k], axis=0) for k in range(len(cells))])
     shift = np.median(each, axis=0)
     along = each @ shift / max(float(np.linalg.norm(shift)), 1e-9)
     together = (along >= _SEEN_SHARE) & (along >= np.cos(_EDGE_ANGLE_RAD) * np.linalg.norm(each, axis=1))
     return (float(np.linalg.norm(shift)) if together.mean() >= _EDGE_SHARE else np.nan), 0.0
+
+
+def _longer_side_px(scene: Scene) -> int:
+    return max(scene.clip.width_px, scene.clip.height_px)
 
 
 def _label(

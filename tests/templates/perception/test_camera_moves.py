@@ -62,6 +62,16 @@ def test_a_small_motion_is_undecided() -> None:
     assert MOVES.measure(facts, scene).why.tolist() == ["the camera moves too little to decide"]
 
 
+@pytest.mark.parametrize(("shift_px", "why"), [(16, "the camera moves too little to decide"), (22, "")])
+def test_an_upright_picture_counts_by_its_height(shift_px: int, why: str) -> None:
+    """A room was filmed through a long lens that turned by 1 degree: 3.3 % of the width, 2.5 % of the height."""
+    facts = Intervals(frames=np.array([[0, 2, 4, 6]]))
+    by_px = np.outer(np.arange(N) > 0, [shift_px, 0])
+    lying = worlds.scene(without_path(shifted(by_px, STILL)))
+    upright = replace(lying, clip=replace(lying.clip, width_px=480, height_px=640))
+    assert MOVES.measure(facts, upright).why.tolist() == [why]
+
+
 @pytest.mark.parametrize(("share", "label"), [(0.0, "no"), (0.005, "no"), (0.02, None), (0.06, "yes")])
 def test_a_translation_counts_where_it_is_visible(share, label) -> None:
     """Shares of the scene's distance; positions are exact to a ten-thousandth of it."""
