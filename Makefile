@@ -27,7 +27,7 @@ demo: $(VENV)/.installed  ## annotate our own clip (or VIDEO=path FLAGS=--uprigh
 	$(if $(VIDEO),$(BIN)/spatial-engine run "$(VIDEO)" -o demo/"$$(basename "$(VIDEO)")" $(FLAGS),$(BIN)/python -m examples.demo)
 	@echo "to call the command by its name: . $(BIN)/activate   (or, for every folder: pipx install .   or: uv tool install .)"
 
-test: $(VENV)/.installed  ## everything but style: ten minutes on two cores
+test: $(VENV)/.installed  ## everything but style: seven minutes on two cores
 	$(BIN)/python -m pytest $(PARALLEL)
 
 check: $(VENV)/.check  ## style, types, floors, tests
