@@ -29,8 +29,9 @@ from spatial_engine.errors import UsageError
 from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
 
 app = typer.Typer(
-    epilog="Exit codes: 0 done; 1 done, but a clip could not be read, an expert failed, or something is damaged; "
-    "2 usage, or another process writes there; 3 cannot start or continue here; 130 stopped (Ctrl-C, SIGTERM).",
+    epilog="Exit codes: 0 done; 1 done, but a clip could not be read, an expert failed, or something is damaged or "
+    "missing; 2 usage, or another process writes there; 3 cannot start or continue here; "
+    "130 stopped (Ctrl-C, SIGTERM).",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # plain help starts twice as fast

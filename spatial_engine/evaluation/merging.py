@@ -63,7 +63,7 @@ def _merge(
     arrange(run, presentations(), found)
     missing = sum(shown.key not in found for shown in presentations())
     if missing:
-        remedy = "run the shards that did not end again, or evaluate without --shard"
+        remedy = "run again the shards that did not end, or evaluate without --shard"
         progress.say(f"{counted(missing, 'answer')} missing, which count as wrong: {remedy}")
     score_run(run, presentations())
     write_baselines(out, dataset, hashes, circular=record["circular"])

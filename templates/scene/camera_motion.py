@@ -21,9 +21,10 @@ it by 1 to 3 % of that."""
 _SEEN_SIGMAS = 5.0
 """A translation counts from this many σ: a position's σ is at least 0.5 % of the distance of the scene."""
 _ZOOM_SHARE = 0.15
-"""A zoom shifts the middle by at most this share, times the change of scale: lenses are not centred."""
+"""A zoom shifts the middle by at most this share of the longer side, times the change of scale: lenses are
+not centred."""
 _SHIFT_SIGMA = 0.004
-"""σ of the shift."""
+"""σ of the shift, as a share of the longer side."""
 _MIN_TRACKS = 20
 _GRID = np.array([8, 6])
 """Cells of the picture across and down; the outer ones are its edges."""

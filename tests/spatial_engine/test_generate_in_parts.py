@@ -36,6 +36,7 @@ from spatial_engine.progress import Silent
 from spatial_engine.store.store import FootageRecord, Store
 from tests.spatial_engine.rendered_store import rendered_store, short_demo
 from tests.spatial_engine.test_killed import wait_until_gone
+from tests.spatial_engine.test_pipeline import Heard
 
 OPTIONS = {"abilities": "L1/Orientation/Gravity,Geometry Puzzles", "puzzles": 2}
 
@@ -218,10 +219,10 @@ def test_clips_that_are_not_annotated_to_the_end_are_counted_and_named_a_failure
     lost, *_ = cut.clip_ids()
     (cut.path / "clips" / lost / "clip.json").unlink()
     assert cut.unfinished() == [lost] and lost not in cut.clip_ids()
-    said: list[str] = []
-    made = generate(cut, tmp_path / "set", progress=Told(said), **OPTIONS)
+    told = Heard()
+    made = generate(cut, tmp_path / "set", progress=told, **OPTIONS)
     assert made.audit["refused"][""] == {UNFINISHED: 1} and lost in made.audit["scenes"]
-    assert any(UNFINISHED in line and "run annotate again" in line for line in said)
+    assert any(UNFINISHED in line and "run annotate again" in line for line in told.lines)
     assert not show_dataset(made, Console(file=io.StringIO()))
     for number in (1, 2, 1):
         generate(cut, tmp_path / "parts", shard=f"{number}/2", **OPTIONS)
@@ -230,19 +231,10 @@ def test_clips_that_are_not_annotated_to_the_end_are_counted_and_named_a_failure
 
 
 def test_a_shard_says_whom_it_waits_for(tmp_path: Path, store: Store) -> None:
-    said: list[str] = []
-    generate(store, tmp_path / "set", shard="1/3", progress=Told(said), **OPTIONS)
-    assert any("not asked yet: 2/3, 3/3" in line for line in said)
-    said.clear()
-    generate(store, tmp_path / "set", shard="2/2", progress=Told(said), **OPTIONS)
-    assert any("not asked yet: 1/2" in line for line in said) and any("of another number" in line for line in said)
-
-
-class Told(Silent):
-    """Keeps what is said."""
-
-    def __init__(self, said: list[str]) -> None:
-        self._said = said
-
-    def say(self, text: str) -> None:
-        self._said.append(text)
+    told = Heard()
+    generate(store, tmp_path / "set", shard="1/3", progress=told, **OPTIONS)
+    assert any("not asked yet: 2/3, 3/3" in line for line in told.lines)
+    told.lines.clear()
+    generate(store, tmp_path / "set", shard="2/2", progress=told, **OPTIONS)
+    assert any("not asked yet: 1/2" in line for line in told.lines)
+    assert any("of another number" in line for line in told.lines)
