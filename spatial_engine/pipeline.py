@@ -141,19 +141,7 @@ def generate(
         if unfinished:
             progress.say(f"{counted(len(unfinished), 'clip')}: {UNFINISHED}; run annotate again, then generate")
         if share.count > 1:
-            with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
-                ask_all(task, options.workers, progress, share)
-                if note_asked(work, task.digest, share, progress):
-                    keys = {clip_id: task.key(clip_id) for clip_id in task.items()}
-                    finish = _finishing(task, keys, options, work)
-                    draw_shard(
-                        finish,
-                        share,
-                        seed=options.seed,
-                        target=_target(task, options),
-                        workers=options.workers,
-                        progress=progress,
-                    )
+            _generate_shard(task, share, options, target, progress)
             return Dataset(target)
         with one_writer(target), interruptible(), cpu_clock(work) as cpu:
             check_idle(work)
@@ -177,6 +165,23 @@ def generate(
             )
             rmtree(work)
             return made
+
+
+def _generate_shard(task: AskClip, share: Shard, options: GenerateOptions, target: Path, progress: Progress) -> None:
+    """Asks about the clips of a shard; once all shards have asked, puts its questions into words and draws them."""
+    work = drafts_folder(target)
+    with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
+        ask_all(task, options.workers, progress, share)
+        if note_asked(work, task.digest, share, progress):
+            keys = {clip_id: task.key(clip_id) for clip_id in task.items()}
+            draw_shard(
+                _finishing(task, keys, options, work),
+                share,
+                seed=options.seed,
+                target=_target(task, options),
+                workers=options.workers,
+                progress=progress,
+            )
 
 
 def plan_questions(

@@ -2,8 +2,9 @@
 
     python -m benchmarks.trust.ablation OUT [--rooms N] [--hard N] [--thorough N] [--seed N] [--workers N] [--quick]
 
-OUT keeps footage, signals and results (not for committing). A stopped run resumes: a gate of a clip is evaluated again
-only if the code changed. `--quick` evaluates two clips and three gates, and writes no table.
+OUT keeps footage, signals and results (not for committing). In the folder of `benchmarks.trust` the signals of the
+rooms are there already. A stopped run resumes: a gate of a clip is evaluated again only if the code changed. `--quick`
+evaluates two clips and three gates, and writes no table.
 """
 
 import argparse
@@ -15,7 +16,8 @@ from functools import cached_property
 from pathlib import Path
 
 import spatial_engine as se
-from benchmarks.trust.asked import Known, Setup, asked, count
+from benchmarks.trust.__main__ import ROOMS
+from benchmarks.trust.asked import REAL_FACTS, Known, Setup, asked, count
 from benchmarks.trust.cached_reconstructions import Cache, cached_reconstructions
 from benchmarks.trust.clips import HardClip, RoomClip
 from benchmarks.trust.code_hash import ROOT, digest
@@ -23,6 +25,7 @@ from benchmarks.trust.gate_table import Result, table, with_table
 from benchmarks.trust.gates import GATES, Gate
 from benchmarks.trust.hard_rooms import KINDS
 from benchmarks.trust.switch import concerned, signals_without, switched_setup
+from benchmarks.trust.verdicts import made_in
 from experts.expert import Expert
 from spatial_engine.annotation.executor import Crashed
 from spatial_engine.annotation.executor import run as run_tasks
@@ -31,20 +34,15 @@ from spatial_engine.atomic_file import read_json, write_json
 from spatial_engine.dataset.question_line import plain
 from spatial_engine.sources import clip_from_json
 from spatial_engine.store.store import Store
+from templates.settings import AskSettings
 
-FIRST = 3000
-"""Seed of the first room; docs/trust.md has other rooms."""
 NOTHING = Gate(name="nothing", guards="")
 """Stands for no gate."""
-_DRAWN_BY = (
+_CODE = (
     "spatial_engine/rendering/*.py",
     "benchmarks/trust/rooms.py",
     "benchmarks/trust/creatures.py",
     "benchmarks/trust/hard_*.py",
-)
-"""Code that the footage depends on."""
-_CODE = (
-    *_DRAWN_BY,
     *(f"{floor}/**/*.py" for floor in ("experts", "action_mapping", "templates")),
     *(f"spatial_engine/{part}/**/*.py" for part in ("annotation", "dataset", "sources", "store", "trust")),
     "benchmarks/trust/asked.py",
@@ -67,7 +65,6 @@ class Ablate:
 
     out: Path
     code: str
-    drawn_by: str
     seed: int
 
     def __call__(self, task: tuple[AnyClip, Sequence[Gate]]) -> str:
@@ -75,7 +72,8 @@ class Ablate:
         clip, gates = task
         begun, missing = time.monotonic(), [gate for gate in (NOTHING, *gates) if self.kept(clip, gate) is None]
         if missing:
-            work = _Work(clip=clip, folder=self.out / clip.name / self.drawn_by, setup=Setup(seed=self.seed))
+            setup = Setup(seed=self.seed, ask=AskSettings(facts_per_template=REAL_FACTS))
+            work = _Work(clip=clip, folder=made_in(self.out / clip.name), setup=setup)
             for gate in missing:
                 base = None if gate is NOTHING else self.kept(clip, NOTHING)
                 write_json(self._file(clip, gate), plain(asdict(work.without(gate, base, self.code))))
@@ -144,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0 if every gate was evaluated on its clips."""
     given = _parser().parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
-    ablate = Ablate(out=given.out.resolve(), code=digest(_CODE), drawn_by=digest(_DRAWN_BY)[:8], seed=given.seed)
+    ablate = Ablate(out=given.out.resolve(), code=digest(_CODE), seed=given.seed)
     tasks = tasks_of(given)
     failed = make(tasks, ablate, given.workers)
     results = [found for clip, gates in tasks for gate in (NOTHING, *gates) if (found := ablate.kept(clip, gate))]
@@ -152,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.quick or failed:
         print(f"{failed} of {len(tasks)} clips failed; no table")
         return int(failed > 0)
-    text = table(results, GATES, seed=given.seed, first=FIRST, code=ablate.code)
+    text = table(results, GATES, seed=given.seed, code=ablate.code)
     given.page.write_text(with_table(given.page.read_text(encoding="utf-8"), text), encoding="utf-8")
     print(f"wrote {given.page}")
     return 0
@@ -169,15 +167,19 @@ def make(tasks: Sequence[tuple[AnyClip, Sequence[Gate]]], ablate: Ablate, worker
 
 
 def tasks_of(given: argparse.Namespace) -> list[tuple[AnyClip, Sequence[Gate]]]:
-    """Clips with the gates to evaluate: all gates on some clips, on the others those that need no expert to run."""
+    """Clips with the gates to evaluate, those of docs/trust.md and hard ones: all gates on some clips of each style and
+    one of each hard kind, on the others those that need no expert to run."""
+    first = given.seed * 1_000_000
     if given.quick:
         gates = [gate for gate in GATES if gate.name in _QUICK_GATES]
-        return [(RoomClip(seed=FIRST), gates), (HardClip(kind="many movers", seed=FIRST), gates)]
-    first, quickly = FIRST + given.seed * 1_000_000, [gate for gate in GATES if not gate.of_expert]
-    rooms = [RoomClip(seed=first + k) for k in range(given.rooms)]
-    hard = [HardClip(kind=kind, seed=first + k) for k in range(given.hard) for kind in KINDS]
-    thorough = [*rooms[: given.thorough * 9], *hard[: given.thorough * len(KINDS)]]
-    return [*((clip, GATES) for clip in thorough), *((c, quickly) for c in (*rooms, *hard) if c not in thorough)]
+        return [(RoomClip(seed=first), gates), (HardClip(kind="many movers", seed=first), gates)]
+    counts = ROOMS if given.rooms is None else dict.fromkeys(ROOMS, given.rooms)
+    rooms = [[RoomClip(seed=first + k, style=style) for k in range(count)] for style, count in counts.items()]
+    hard = [[HardClip(kind=kind, seed=first + k) for k in range(given.hard)] for kind in KINDS]
+    thorough = [clip for clips in rooms for clip in clips[:: given.thorough]] + [clips[0] for clips in hard if clips]
+    others = [clip for clips in (*rooms, *hard) for clip in clips if clip not in thorough]
+    quickly = [gate for gate in GATES if not gate.of_expert]
+    return [*((clip, GATES) for clip in thorough), *((clip, quickly) for clip in others)]
 
 
 def _print_wrong(results: Sequence[Result]) -> None:
@@ -191,13 +193,13 @@ def _print_wrong(results: Sequence[Result]) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trust.ablation", description=__doc__.split("\n")[0])
     parser.add_argument("out", type=Path)
-    parser.add_argument("--rooms", type=int, default=18, help="ordinary rooms (%(default)s)")
+    parser.add_argument("--rooms", type=int, help="rooms of each style; default: those of docs/trust.md")
     parser.add_argument("--hard", type=int, default=3, help="hard clips of each kind (%(default)s)")
     parser.add_argument(
         "--thorough",
         type=int,
-        default=1,
-        help="clips of each kind that also evaluate the gates of experts (%(default)s)",
+        default=5,
+        help="of so many rooms of a style, one also evaluates the gates of experts (%(default)s)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of rooms and of everything else")
     parser.add_argument("--workers", type=int, default=2, help="processes (%(default)s)")

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from experts.clip import Clip
@@ -14,7 +14,7 @@ from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
 from spatial_engine.trust.verdict import Verdict
-from spatial_engine.trust.yield_share import scene_yield
+from spatial_engine.trust.yield_share import ClipYield, scene_yield
 from templates.asked import Draft
 from templates.columns import Json
 from templates.generate import Reasons, ask
@@ -98,25 +98,27 @@ def described(fact: Mapping[str, Json], verdict: Verdict) -> str:
 
 def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]) -> dict[str, Asked]:
     """Facts that are asked, by name of template."""
-    scenes = scenes_with(known.clip, signals, setup)
-    found = {}
-    for name in templates:
-        questions = questions_of(known.clip, scenes, setup, [name])
-        verdicts = list(compare_labels(questions, {known.clip.id: known.truth}))
-        words: dict[str, set[str]] = {}
-        for verdict in verdicts:
-            words.setdefault(verdict.fact_id, set()).add(verdict.word)
-        yields = scene_yield(known.pictures, scenes, [setup.templates[name]], setup.ask, setup.seed)
-        of_id = {question.id: question for question in questions}
-        found[name] = Asked(
-            facts={
-                id: next(w for w in ("wrong", "right", "undecidable") if w in of_fact) for id, of_fact in words.items()
-            },
-            drawn=sum(part.drawn for part in yields),
-            decided=sum(part.decided for part in yields),
-            wrong=tuple(described(of_id[v.id].fact, v) for v in verdicts if v.word == "wrong"),
-        )
-    return found
+    names, scenes = list(templates), scenes_with(known.clip, signals, setup)
+    questions = {one.id: one for one in questions_of(known.clip, scenes, setup, names)}
+    yields = scene_yield(known.pictures, scenes, [setup.templates[name] for name in names], setup.ask, setup.seed)
+    verdicts: dict[str, list[Verdict]] = {name: [] for name in names}
+    for verdict in compare_labels(questions.values(), {known.clip.id: known.truth}):
+        verdicts[verdict.template].append(verdict)
+    return {
+        name: _asked(verdicts[name], [part for part in yields if part.template == name], questions) for name in names
+    }
+
+
+def _asked(verdicts: Sequence[Verdict], yields: Sequence[ClipYield], questions: Mapping[str, Question]) -> Asked:
+    words: dict[str, set[str]] = {}
+    for verdict in verdicts:
+        words.setdefault(verdict.fact_id, set()).add(verdict.word)
+    return Asked(
+        facts={id: next(w for w in ("wrong", "right", "undecidable") if w in found) for id, found in words.items()},
+        drawn=sum(part.drawn for part in yields),
+        decided=sum(part.decided for part in yields),
+        wrong=tuple(described(questions[v.id].fact, v) for v in verdicts if v.word == "wrong"),
+    )
 
 
 def _question(draft: Draft, clip: Clip) -> Question:

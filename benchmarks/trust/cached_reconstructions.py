@@ -1,29 +1,43 @@
-"""A cache of reconstructions: most gates do not change them, and they take most of the time."""
+"""A cache of reconstructions and of what is derived from them: most gates do not change them, and they take most of the
+time."""
 
 import hashlib
+import pickle
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
 from experts.clip import Clip
-from experts.mapping import colmap
+from experts.mapping import colmap, reconstruction_checks
 from experts.mapping import two_reconstructions as two_reconstructions
 from experts.mapping.colmap_features import FeatureSettings
 from experts.mapping.colmap_mapping import SparseReconstruction
 
+_DERIVED: tuple[tuple[ModuleType, str], ...] = (
+    (colmap, "pair_geometries"),
+    (colmap, "register_frames"),
+    (colmap, "observations_between"),
+    (colmap, "camera_effect"),
+    (reconstruction_checks, "focal_change"),
+    (two_reconstructions, "focal_spread"),
+)
+"""Functions of reconstructions and matches that take seconds, and where they are called."""
+
 
 @dataclass(frozen=True)
 class Cache:
-    """Databases and reconstructions, by their inputs."""
+    """Databases, reconstructions and what is derived from them, by their inputs."""
 
     databases: dict[object, bytes] = field(default_factory=dict)
     """Files with the features and matches of keyframes."""
     reconstructions: dict[object, SparseReconstruction | None] = field(default_factory=dict)
+    derived: dict[object, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,5 +92,21 @@ def cached_reconstructions(cache: Cache) -> Iterator[None]:
     with (
         patch.object(colmap, "build_database", described),
         patch.multiple(two_reconstructions, verified_copy=verify, copy_with_camera=copy, reconstruct=once),
+        ExitStack() as derived,
     ):
+        for module, name in _DERIVED:
+            derived.enter_context(patch.object(module, name, _once(getattr(module, name), cache.derived)))
         yield
+
+
+def _once(function: Callable[..., Any], results: dict[object, Any]) -> Callable[..., Any]:
+    """The function, which is called once with the same arguments."""
+
+    def once(*given: Any, **named: Any) -> Any:
+        parts = [each.id if isinstance(each, Clip) else pickle.dumps(each) for each in (*given, *named.items())]
+        key = (function.__name__, *parts)
+        if key not in results:
+            results[key] = function(*given, **named)
+        return results[key]
+
+    return once

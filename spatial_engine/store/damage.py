@@ -62,7 +62,7 @@ def check_store(store: StrPath | Store, *, progress: Progress | None = None) -> 
     """Compares every signal with its checksum and reads every other file of a store. Changes nothing. Raises
     `StoreError` if `store` is none."""
     store, progress = _opened(store), progress or Silent()
-    damage, folders = _damage_beside_clips(store), clip_folders(store)
+    damage, folders, missing = _damage_beside_clips(store), clip_folders(store), _missing(store)
     busy: list[str] = []
     progress.begin("checking", len(folders))
     for folder in folders:
@@ -77,11 +77,10 @@ def check_store(store: StrPath | Store, *, progress: Progress | None = None) -> 
             except OSError:
                 pass  # a store that may only be read has no writer
         damage += found
-        progress.step(folder.name, "damaged" if found else "whole")
+        progress.step(folder.name, "damaged" if found else "incomplete" if folder.name in missing else "whole")
     sizes = [size for place in ("clips", "footage", "cache") for size in _sizes(store.path / place)]
-    return Checked(
-        files=len(sizes), bytes=sum(sizes), damage=tuple(damage), missing=tuple(_missing(store)), busy=tuple(busy)
-    )
+    lacking = tuple(f"clip {clip_id}: {what}" for clip_id, parts in missing.items() for what in parts)
+    return Checked(files=len(sizes), bytes=sum(sizes), damage=tuple(damage), missing=lacking, busy=tuple(busy))
 
 
 def repair_store(store: StrPath | Store, *, progress: Progress | None = None) -> Repaired:
@@ -149,18 +148,20 @@ def _damage_of_clip(store: Store, folder: Path) -> Iterator[Damage]:
             yield Damage(file=file, reason=reason)
 
 
-def _missing(store: Store) -> Iterator[str]:
+def _missing(store: Store) -> dict[str, list[str]]:
+    """What clips lack, in words, by clip id."""
     try:
         unfinished, records = store.unfinished(), store.readable_records()
     except StoreError:  # a record of footage is damaged: which clips count is not known
-        return
-    yield from (f"clip {clip_id}: not annotated to the end" for clip_id in unfinished)
+        return {}
+    found = {clip_id: ["not annotated to the end"] for clip_id in unfinished}
     for clip_id, record in records.items():
         failed = store.failures(clip_id)
         files = {(name, key) for name, key in signal_files(store.clip_folder(clip_id)).values()}
-        for name, key in record.signals.items():
-            if (name, key) not in files and key not in failed:
-                yield f"clip {clip_id}: its signal {name}"
+        lost = [name for name, key in record.signals.items() if (name, key) not in files and key not in failed]
+        if lost:
+            found.setdefault(clip_id, []).extend(f"its signal {name}" for name in lost)
+    return found
 
 
 def _repair_clip(store: Store, folder: Path) -> tuple[list[Path], list[Damage]]:

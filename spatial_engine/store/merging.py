@@ -33,7 +33,8 @@ class Merged:
     added: int = 0
     """Signals that were taken over."""
     damaged: list[str] = field(default_factory=list)
-    """Files that are not what their checksum says. They are left out: `annotate` computes their signals again."""
+    """Files that are not what their checksum says, and that no other source has. They are left out: `annotate` computes
+    their signals again."""
     contradicting: list[str] = field(default_factory=list)
     """Names of clips that two stores measured with different settings: what was there first counts."""
 
@@ -54,7 +55,14 @@ def merge_stores(sources: Sequence[StrPath], out: StrPath, *, progress: Progress
     for store in stores:
         if not merged.store.path.samefile(store.path):
             _merge(store, merged, progress or Silent())
+    merged.damaged = [file for file in merged.damaged if not _holds(merged.store, Path(file))]
     return merged
+
+
+def _holds(store: Store, file: Path) -> bool:
+    """Whether a store holds, undamaged, what another one has in a file of a clip."""
+    copy = store.path / "clips" / file.parent.name / file.name
+    return copy.is_file() and is_undamaged(copy)
 
 
 def _merge(source: Store, merged: Merged, progress: Progress) -> None:

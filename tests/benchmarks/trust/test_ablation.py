@@ -34,7 +34,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_stopped_run_resumes(made: list[str], tmp_path: Path) -> None:
-    ablate = Ablate(out=tmp_path, code="c", drawn_by="d", seed=0)
+    ablate = Ablate(out=tmp_path, code="c", seed=0)
     ablate((CLIP, [ONE]))
     assert made == ["nothing", "one"]
     assert "{'right': 1}, 1 gates" in ablate((CLIP, [ONE, TWO]))
@@ -44,7 +44,7 @@ def test_a_stopped_run_resumes(made: list[str], tmp_path: Path) -> None:
 
 def test_other_code_and_another_seed_evaluate_again(made: list[str], tmp_path: Path) -> None:
     for code, seed in (("c", 0), ("e", 0), ("e", 1), ("e", 1)):
-        Ablate(out=tmp_path, code=code, drawn_by="d", seed=seed)((CLIP, [ONE]))
+        Ablate(out=tmp_path, code=code, seed=seed)((CLIP, [ONE]))
     assert made == ["nothing", "one"] * 3
 
 
@@ -53,8 +53,11 @@ def test_the_key_of_a_gate_depends_on_what_it_switches_off() -> None:
 
 
 def test_gates_of_experts_are_evaluated_on_some_clips_of_every_kind_the_others_on_all() -> None:
-    tasks = tasks_of(Namespace(quick=False, rooms=18, hard=2, thorough=1, seed=0))
-    assert len(tasks) == len({clip.name for clip, _ in tasks}) == 18 + 2 * len(KINDS)
+    tasks = tasks_of(Namespace(quick=False, rooms=11, hard=2, thorough=5, seed=0))
+    assert len(tasks) == len({clip.name for clip, _ in tasks}) == 3 * 11 + 2 * len(KINDS)
     fully = [clip for clip, gates in tasks if list(gates) == list(GATES)]
-    assert len(fully) == 9 + len(KINDS)
+    assert [clip.name for clip in fully[:9]] == [
+        f"{style}_{seed:04d}" for style in ("room", "furnished", "visited") for seed in (0, 5, 10)
+    ]
+    assert [clip.kind for clip in fully[9:]] == list(KINDS)
     assert all(not gate.of_expert for _, gates in tasks[len(fully) :] for gate in gates)

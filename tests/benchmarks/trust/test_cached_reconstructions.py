@@ -72,12 +72,27 @@ def test_features_are_computed_once_with_the_same_settings(tmp_path: Path, monke
     assert found == [b"of 1", b"of 1", b"of 2", b"of 3"]
 
 
-def test_the_mapper_is_the_real_one_again_afterwards() -> None:
-    real = two_reconstructions.reconstruct
+def test_what_is_derived_is_computed_once_from_the_same_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
+    clip, calls = as_clip(demo_scene(64, 48)), list[tuple[Any, ...]]()
+
+    def effect(*given: Any, free_lens: bool) -> int:
+        calls.append((*given, free_lens))
+        return len(calls)
+
+    monkeypatch.setattr(colmap, "camera_effect", effect)
+    found, cache = [], Cache()
+    for numbers, free_lens in (([0.0, 9.0], True), ([0.0, 9.0], True), ([0.0, 9.0], False), ([0.0, 8.0], True)):
+        with cached_reconstructions(cache):
+            found.append(colmap.camera_effect(clip, np.array(numbers), free_lens=free_lens))  # type: ignore[arg-type]
+    assert found == [1, 1, 2, 3] and len(calls) == 3
+
+
+def test_everything_is_the_real_one_again_afterwards() -> None:
+    real = two_reconstructions.reconstruct, colmap.camera_effect
     with pytest.raises(RuntimeError), cached_reconstructions(Cache()):
-        assert two_reconstructions.reconstruct is not real
+        assert two_reconstructions.reconstruct is not real[0] and colmap.camera_effect is not real[1]
         raise RuntimeError
-    assert two_reconstructions.reconstruct is real
+    assert (two_reconstructions.reconstruct, colmap.camera_effect) == real
 
 
 def _recorded(calls: list[tuple[Any, ...]]) -> Callable[..., None]:

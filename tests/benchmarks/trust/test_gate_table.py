@@ -38,13 +38,13 @@ def test_the_verdict_on_a_gate() -> None:
 def test_the_table_has_every_gate_and_separates_ordinary_from_hard_clips() -> None:
     hard = [result(gate, {"h": "wrong"}, 30, "wall", "one wall") for gate in ("nothing", "dear")]
     results = [BASE, GOOD, result("idle", {}, 10), result("dear", {}, 10), *hard]
-    text = table(results, GATES, seed=0, first=3000, code="c")
+    text = table(results, GATES, seed=0, code="c")
     rows = {line.split("|")[2].strip(): line for line in text.splitlines() if line.startswith("| focal")}
     assert list(rows) == ["good", "idle", "dear"]
     assert "1, 1 | +2.0 | 1 → 2 of 4 | +0.0 | 0 → 0 of 0 | 1 | needed" in rows["good"]
     assert "2, 0 | +0.0 | 1 → 0 of 0 | +0.0 | 1 → 1 of 1 | 0 | no cost" in rows["dear"]
     assert "| ordinary rooms | 1 | 2 | 1 | 10.0 |" in text and "| one wall | 1 | 1 | 1 | 30.0 |" in text
-    assert text == table(results, GATES, seed=0, first=3000, code="c")
+    assert text == table(results, GATES, seed=0, code="c")
 
 
 def test_a_new_ablation_replaces_that_of_the_page_alone() -> None:

@@ -100,6 +100,18 @@ def test_a_damaged_signal_is_left_out_and_named(tmp_path: Path, videos: Path, fa
     assert contents(Store(tmp_path / "merged")) == contents(one)
 
 
+def test_a_damaged_signal_that_another_source_has_is_no_loss(
+    tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert]
+) -> None:
+    one = annotate(videos, tmp_path / "one", experts=list(fakes.values()))
+    whole = contents(one)
+    shutil.copytree(one.path, tmp_path / "other")
+    next(one.path.rglob("image_tracks.*")).write_bytes(b"half")
+    for k, order in enumerate(((one.path, tmp_path / "other"), (tmp_path / "other", one.path))):
+        merged = merge_stores(order, tmp_path / f"merged {k}")
+        assert merged.damaged == [] and contents(merged.store) == whole
+
+
 def test_a_copy_that_is_not_what_was_read_is_no_signal(
     tmp_path: Path, videos: Path, fakes: dict[str, FakeExpert], monkeypatch: pytest.MonkeyPatch
 ) -> None:

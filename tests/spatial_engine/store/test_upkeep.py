@@ -111,6 +111,7 @@ def test_what_is_gone_is_missing(root: Path) -> None:
     )  # fmt: skip
     shown = CliRunner().invoke(app, ["store", "check", str(root / "store")])
     assert shown.exit_code == 1 and "2 missing" in shown.output
+    assert shown.output.count("incomplete") == 2 and shown.output.count("whole") == 1
     annotate(root)
     assert contents(store) == whole and se.check_store(store).missing == ()
 
