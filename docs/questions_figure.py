@@ -60,5 +60,5 @@ def _card(card: SubFigure, question: Question, picture: Image.Image) -> None:
 
 def _certainty(question: Question) -> str:
     if question.margin is not None:
-        return f"decided by {min(question.margin, 99):.0f} σ"
+        return f"decided by {min(question.margin, 99):.2g} σ"
     return f"P(right) = {question.evidence['p_right']:.3f}"

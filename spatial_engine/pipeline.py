@@ -171,7 +171,9 @@ def _generate_shard(task: AskClip, share: Shard, options: GenerateOptions, targe
     """Asks about the clips of a shard; once all shards have asked, puts its questions into words and draws them."""
     work = drafts_folder(target)
     with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
-        ask_all(task, options.workers, progress, share)
+        asked = ask_all(task, options.workers, progress, share)
+        if asked.crashed:
+            progress.say(f"{counted(len(asked.crashed), 'clip')} failed: generate without --shard tries again")
         if note_asked(work, task.digest, share, progress):
             keys = {clip_id: task.key(clip_id) for clip_id in task.items()}
             draw_shard(

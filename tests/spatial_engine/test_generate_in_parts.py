@@ -238,3 +238,14 @@ def test_a_shard_says_whom_it_waits_for(tmp_path: Path, store: Store) -> None:
     generate(store, tmp_path / "set", shard="2/2", progress=told, **OPTIONS)
     assert any("not asked yet: 1/2" in line for line in told.lines)
     assert any("of another number" in line for line in told.lines)
+
+
+def test_a_shard_says_that_a_clip_failed(tmp_path: Path, store: Store) -> None:
+    broken, told = Store(tmp_path / "store"), Heard()
+    shutil.copytree(store.path, broken.path)
+    for file in broken.clip_folder(broken.clip_ids()[0]).glob("*.zarr.zip"):
+        file.write_bytes(b"half")
+    for number in (1, 2):
+        generate(broken, tmp_path / "set", shard=f"{number}/2", progress=told, **OPTIONS)
+    assert told.lines.count("1 clip failed: generate without --shard tries again") == 1
+    assert sum(generate(broken, tmp_path / "set", **OPTIONS).audit["refused"][""].values()) == 1
