@@ -23,7 +23,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.camera_motion import camera_moved, ends_of
+from templates.scene.camera_motion import camera_moved, ends_of, frames_between
 from templates.scene.intervals import intervals, picture_intervals
 from templates.scene.offsets import POSITION_UNKNOWN, offsets
 from templates.scene.pictures import Pictures
@@ -39,6 +39,11 @@ _MIN_ROTATION_RAD = np.radians(3.0)
 """Smaller rotations have no name: a person does not see them."""
 _MAX_JUDGED_DEG = 90.0
 """Nobody adds the parts of a larger rotation over several photos within the tolerance."""
+_MAX_TURN_RAD = np.radians(150.0)
+"""A camera that turned farther from the first photo at any time may have turned by more than half a round: by the poses
+at the ends it turned the other way."""
+_MAX_AWAY = 1.5
+"""A camera that was so many times farther from the first photo than the last one is came back, or went round."""
 _MIN_SHARE = 0.2
 """Least share of the clip after which a person is asked whether the camera moved."""
 MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
@@ -111,6 +116,7 @@ class CameraTurn(_NamedMotion):
     """Rotation of the camera. Measures the angle between the first and the last photo in degrees, and its name."""
 
     name: str = "camera_turn"
+    version: str = "3"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     names: ClassVar[tuple[str, ...]] = _ROTATIONS
     paths: ClassVar[tuple[MotionKind, ...]] = ("rotation_only", "unresolved", "general")
@@ -131,8 +137,14 @@ class CameraTurn(_NamedMotion):
             turn_relative_sigma=focal,
             up_sigma_rad=_up_sigma_rad(scene, facts.ends),
         )
+        between = scene.world_from_cam(frames_between(scene, facts.ends))
+        turned = np.fmax.reduce(angle_between_rad(first[:, None, :3, :3], between[:, :, :3, :3]), axis=1)
+        cases = {
+            "rotation of a photo is not known": ~np.isfinite(angle),
+            "the camera turned so far that its photos may tell the opposite": turned > _MAX_TURN_RAD,
+        }
         return Measured(
-            why=first_reason(len(facts), {"rotation of a photo is not known": ~np.isfinite(angle)}),
+            why=first_reason(len(facts), cases),
             value=np.degrees(angle)[:, None],
             sigma=np.degrees(np.hypot(sigma_rad, focal * angle))[:, None],
             **_name(named, pan_tilt_roll_deg=_pan_tilt_roll_deg(first, last)),
@@ -163,6 +175,7 @@ class CameraTravel(_NamedMotion):
     """Translation of the camera. Measures its unit direction in the first photo's axes, and its name."""
 
     name: str = "camera_travel"
+    version: str = "3"
     formats: tuple[FormatName, ...] = ("choice",)
     names: ClassVar[tuple[str, ...]] = _TRANSLATIONS
     paths: ClassVar[tuple[MotionKind, ...]] = ("general",)
@@ -173,6 +186,8 @@ class CameraTravel(_NamedMotion):
         first, last = (scene.world_from_cam(frame) for frame in facts.ends.T)
         angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
         offset = offsets(scene, facts.ends)
+        between = scene.world_from_cam(frames_between(scene, facts.ends))
+        away = np.fmax.reduce(np.linalg.norm(between[:, :, :3, 3] - first[:, None, :3, 3], axis=2), axis=1)
         named = agreed_translation(
             read_motion(first, last, scene.up_world),
             direction_sigma_rad=offset.pose_sigma_rad,
@@ -183,6 +198,7 @@ class CameraTravel(_NamedMotion):
             POSITION_UNKNOWN: np.isnan(offset.length),
             ROTATED_TOO_FAR: angle > MAX_ROTATION_WHILE_MOVING_RAD,
             "the translation is within its noise": offset.length <= 0,
+            "the camera comes back, or goes round": away > _MAX_AWAY * offset.length,
         }
         return Measured(
             why=first_reason(len(facts), cases),
@@ -201,7 +217,7 @@ class CameraMoves(IntervalTemplate):
     """Whether the camera rotates or translates between the first and the last photo."""
 
     name: str = "camera_moves"
-    version: str = "3"
+    version: str = "4"
     formats: tuple[FormatName, ...] = ("yes_no",)
     needs: frozenset[str] = frozenset()
     reads: frozenset[str] = SURFACE | {"image_tracks"}

@@ -25,6 +25,8 @@ _ZOOM_SHARE = 0.15
 not centred."""
 _SHIFT_SIGMA = 0.004
 """σ of the shift, as a share of the longer side."""
+_BETWEEN = 16
+"""Frames of an interval at which the camera is looked at."""
 _MIN_TRACKS = 20
 _GRID = np.array([8, 6])
 """Cells of the picture across and down; the outer ones are its edges."""
@@ -43,9 +45,20 @@ def ends_of(frames: Int64[np.ndarray, "n k"]) -> Int64[np.ndarray, "n 2"]:
     return np.column_stack([frames[:, 0], frames[np.arange(len(last)), last]])
 
 
+def frames_between(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Int64[np.ndarray, "n f"]:
+    """Evenly spaced registered frames from the first to the last frame of each row: what the camera does in between is
+    not told by its poses at the ends. -1 where there is no path."""
+    frames = np.empty(0, np.int64) if scene.path is None else scene.path.frames[scene.path.registered]
+    if not len(frames):
+        return np.full((len(ends), _BETWEEN), -1)
+    first, last = np.minimum(np.searchsorted(frames, ends), len(frames) - 1).T
+    return frames[np.linspace(first, last, _BETWEEN, axis=1).round().astype(np.int64)]
+
+
 def camera_moved(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
-    """Label "yes" if the camera rotates or translates visibly between the first and the last photo, "no" if it stands
-    still. Measures the angle of its rotation in degrees, or the shift of the picture in percent of its longer side."""
+    """Label "yes" if the camera rotates or translates visibly from the first to the last photo, "no" if it stands still
+    all the time. Measures the angle of its rotation in degrees, or the shift of the picture in percent of its longer
+    side."""
     return _by_picture(scene, ends) if scene.path is None else _by_path(scene, ends)
 
 
@@ -91,6 +104,8 @@ def _by_path(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
     still = np.fmin(margins.keeps_direction, margins.keeps_place)
     if scene.path.motion == "rotation_only":
         still = np.full(len(ends), -np.inf)
+    rows = np.flatnonzero(still > 0)
+    still[rows] = np.fmin(still[rows], _still_between(scene, ends[rows], distance[rows]))
     moves = np.fmax(margins.rotates, margins.travels)
     cases = {
         "rotation of a photo is not known": ~np.isfinite(margins.angle_rad),
@@ -103,6 +118,17 @@ def _by_path(scene: Scene, ends: Int64[np.ndarray, "n 2"]) -> Measured:
         with np.errstate(invalid="ignore", divide="ignore"):
             away = (offsets(scene, ends).length / distance).round(2)
     return replace(measured, evidence={"camera_turned_deg": angle.round(1), "camera_moved_over_distance": away})
+
+
+def _still_between(
+    scene: Scene, ends: Int64[np.ndarray, "n 2"], distance: Float64[np.ndarray, "n"]
+) -> Float64[np.ndarray, "n"]:
+    """By how many σ the camera stands still at every moment in between."""
+    between = frames_between(scene, ends)
+    pairs = np.stack([np.broadcast_to(ends[:, :1], between.shape), between], axis=-1).reshape(-1, 2)
+    margins = path_margins(scene, pairs, np.repeat(distance, between.shape[1]))
+    still = np.fmin(margins.keeps_direction, margins.keeps_place)
+    return np.asarray(still.reshape(between.shape).min(axis=1, initial=np.inf))
 
 
 def _translation(

@@ -79,7 +79,7 @@ class MeetsFirst(Template):
     later; it is asked only where the motions in the video lead to the same."""
 
     name: str = "meets_first"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Causal Reasoning/Dynamics"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Race

@@ -56,7 +56,7 @@ class WhereNext(Template):
     frame; it is asked only where the motion in the video leads there."""
 
     name: str = "where_next"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Causal Reasoning/Dynamics"
     formats: tuple[FormatName, ...] = ("choice", "point")
     facts: ClassVar[type[Facts]] = MovingPoint
