@@ -31,7 +31,16 @@ def facts(*frames: int) -> Intervals:
 
 @pytest.mark.parametrize(
     ("last_deg", "why"),
-    [(20, ""), (-140, ""), (148, ""), (152, TOO_FAR), (179.9, TOO_FAR), (181, TOO_FAR), (-190, TOO_FAR), (330, TOO_FAR)],
+    [
+        (20, ""),
+        (-140, ""),
+        (148, ""),
+        (152, TOO_FAR),
+        (179.9, TOO_FAR),
+        (181, TOO_FAR),
+        (-190, TOO_FAR),
+        (330, TOO_FAR),
+    ],
 )
 def test_a_turn_has_a_name_up_to_150_degrees(last_deg: float, why: str) -> None:
     """A camera that went round a table by 179.5 degrees to the right had turned to the left, by 22 σ."""
