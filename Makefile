@@ -64,7 +64,7 @@ trust: $(VENV)/.installed  ## labels held against truth, into docs/trust.md: thr
 calibrate: $(VENV)/.installed  ## maps of sigma, fitted on the real sets and on rooms, and their table in docs/sigma_calibration.md: fifteen minutes
 	$(BIN)/python -m benchmarks.trust.calibrate "$(or $(OUT),trust/calibrate)"
 
-gates: $(VENV)/.installed  ## every gate turned off by itself, into docs/gates.md: after trust, two hours on two cores, goes on where it was; QUICK=1: no table
+gates: $(VENV)/.installed  ## every gate turned off by itself, into docs/gates.md: after trust, some hours, goes on where it was; QUICK=1: no table
 	$(BIN)/python -m benchmarks.trust.ablation "$(or $(OUT),trust$(if $(QUICK),/quick))" $(if $(QUICK),--quick)
 
 site: $(VENV)/.docs  ## the pages of docs/ as a site, every link checked, in site/
