@@ -102,19 +102,22 @@ class _Work:
 
     def without(self, gate: Gate, base: Result | None, code: str) -> Result:
         """The result without a gate. Templates that it does not affect are copied from `base`, the result with all."""
-        found, touched = {}, False
+        found, touched, errors = {}, False, dict[str, str]()
         for id, known in self._known.items():
             signals, changed = dict(self._store.signals(id)), set[str]()
             if gate is not NOTHING:
                 with cached_reconstructions(self._cache):
-                    signals, changed = signals_without(gate, known.clip, signals, self._experts)
+                    signals, changed, failed = signals_without(gate, known.clip, signals, self._experts)
+                errors |= failed
             setup = switched_setup(self.setup, gate)
             names = list(setup.templates) if base is None else concerned(setup, gate, changed)
             own = asked(known, signals, setup, names)
             found[id] = own if base is None else {**base.clips[id], **own}
             touched |= base is not None and found[id] != base.clips[id]
         kind = self.clip.kind if isinstance(self.clip, HardClip) else ""
-        return Result(clip=self.clip.name, kind=kind, gate=gate.name, touched=touched, code=code, clips=found)
+        return Result(
+            clip=self.clip.name, kind=kind, gate=gate.name, touched=touched, code=code, clips=found, errors=errors
+        )
 
     @cached_property
     def _store(self) -> Store:
@@ -147,6 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     failed = make(tasks, ablate, given.workers)
     results = [found for clip, gates in tasks for gate in (NOTHING, *gates) if (found := ablate.kept(clip, gate))]
     _print_wrong(results)
+    _print_errors(results)
     if given.quick or failed:
         print(f"{failed} of {len(tasks)} clips failed; no table")
         return int(failed > 0)
@@ -188,6 +192,13 @@ def _print_wrong(results: Sequence[Result]) -> None:
         for name, one in result.parts() if result.gate == NOTHING.name else ():
             for question in one.wrong:
                 print(f"WRONG {result.clip} {name} {question}")
+
+
+def _print_errors(results: Sequence[Result]) -> None:
+    """Prints every expert that failed without a gate."""
+    for result in results:
+        for expert, error in result.errors.items():
+            print(f"FAILED {result.clip}, without {result.gate!r}: {expert}: {error}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
@@ -43,6 +43,8 @@ class Result:
     code: str
     clips: Mapping[str, Mapping[str, Asked]]
     """By clip id (footage with a cut gives several clips) and template."""
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """Of experts that failed without the gate, by name."""
 
     @classmethod
     def from_json(cls, parts: Mapping[str, Any]) -> "Result":

@@ -12,6 +12,7 @@ from experts.clip import Clip
 from experts.expert import Expert, may_use
 from experts.registry import EXPERTS
 from experts.signals import NoEstimate, Signal
+from spatial_engine.annotation.executor import one_line
 from spatial_engine.store.run_key import declared_view
 
 Found = dict[str, Signal | NoEstimate]
@@ -51,10 +52,13 @@ def switched_expert(expert: Expert, gate: Gate) -> Expert:
     return made
 
 
-def signals_without(gate: Gate, clip: Clip, base: Found, experts: Sequence[Expert]) -> tuple[Found, set[str]]:
-    """Signals without the gate, and the names of those that changed. An expert runs again only if its settings or a
-    signal that it reads changed. `experts` are in order of dependency. An expert that fails gives no estimate."""
-    signals, changed = dict(base), set[str]()
+def signals_without(
+    gate: Gate, clip: Clip, base: Found, experts: Sequence[Expert]
+) -> tuple[Found, set[str], dict[str, str]]:
+    """Signals without the gate, the names of those that changed, and the error of each expert that failed, which gives
+    no estimate. An expert runs again only if its settings or a signal that it reads changed. `experts` are in order of
+    dependency."""
+    signals, changed, errors = dict(base), set[str](), dict[str, str]()
     for expert in experts:
         switched, reads = switched_expert(expert, gate), expert.needs | may_use(expert)
         if switched is expert and not changed & reads:
@@ -62,7 +66,8 @@ def signals_without(gate: Gate, clip: Clip, base: Found, experts: Sequence[Exper
         try:
             found = switched(declared_view(clip, switched), {name: signals[name] for name in reads & signals.keys()})
         except Exception as error:  # without the gate the expert may fail on its input
-            failed = NoEstimate(reason=f"{expert.name} failed", detail=str(error))
+            errors[expert.name] = one_line(error)
+            failed = NoEstimate(reason=f"{expert.name} failed", detail=errors[expert.name])
             found = dict.fromkeys(expert.provides, failed)
         _take(found, signals, changed)
     if gate.signals is not None:
@@ -70,7 +75,7 @@ def signals_without(gate: Gate, clip: Clip, base: Found, experts: Sequence[Exper
         changed |= signals.keys() - kept.keys()
         signals = {name: signal for name, signal in signals.items() if name in kept}
         _take(kept, signals, changed)
-    return signals, changed
+    return signals, changed, errors
 
 
 def _take(found: Mapping[str, Signal | NoEstimate], signals: Found, changed: set[str]) -> None:

@@ -59,7 +59,7 @@ def chain() -> tuple[list[Any], dict[str, Any]]:
 
 def test_experts_that_do_not_depend_on_the_gate_do_not_run_again() -> None:
     experts, base = chain()
-    signals, changed = signals_without(Gate(name="", guards="", off={"first.least": 0.0}), CLIP, base, experts)
+    signals, changed, _ = signals_without(Gate(name="", guards="", off={"first.least": 0.0}), CLIP, base, experts)
     assert changed == {"image_tracks", "tracks"} and len(signals["tracks"].xy_px) == 1
     assert [len(expert.calls) for expert in experts] == [0, 0, 1]  # the first ran as another, with other settings
     assert signals["matches"] is base["matches"]
@@ -67,16 +67,17 @@ def test_experts_that_do_not_depend_on_the_gate_do_not_run_again() -> None:
 
 def test_nothing_runs_again_where_the_gate_changed_no_signal() -> None:
     experts, base = chain()
-    signals, changed = signals_without(Gate(name="", guards="", off={"first.least": 0.7}), CLIP, base, experts)
-    assert not changed and signals == base and not experts[2].calls
+    signals, changed, errors = signals_without(Gate(name="", guards="", off={"first.least": 0.7}), CLIP, base, experts)
+    assert not changed and not errors and signals == base and not experts[2].calls
     assert concerned(Setup(), Gate(name="", guards="", off={"first.least": 0.7}), changed) == []
 
 
-def test_an_expert_that_fails_without_its_gate_gives_no_estimate() -> None:
+def test_an_expert_that_fails_without_its_gate_gives_no_estimate_and_is_named() -> None:
     experts, base = chain()
     experts[2].needs = frozenset()
-    signals, _ = signals_without(Gate(name="", guards="", off={"first.least": -1.0}), CLIP, base, experts)
-    assert signals["image_tracks"] == NoEstimate(reason="first failed", detail="cannot bear it")
+    signals, _, errors = signals_without(Gate(name="", guards="", off={"first.least": -1.0}), CLIP, base, experts)
+    assert signals["image_tracks"] == NoEstimate(reason="first failed", detail="RuntimeError: cannot bear it")
+    assert errors == {"first": "RuntimeError: cannot bear it"}
 
 
 def test_templates_that_read_what_changed_are_asked_again() -> None:
