@@ -195,10 +195,11 @@ def _print_wrong(results: Sequence[Result]) -> None:
 
 
 def _print_errors(results: Sequence[Result]) -> None:
-    """Prints every expert that failed without a gate."""
+    """Prints every expert and template that failed without a gate."""
     for result in results:
-        for expert, error in result.errors.items():
-            print(f"FAILED {result.clip}, without {result.gate!r}: {expert}: {error}")
+        failed = {**result.errors, **{name: one.error for name, one in result.parts() if one.error}}
+        for name, error in failed.items():
+            print(f"FAILED {result.clip}, without {result.gate!r}: {name}: {error}")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from experts.clip import Clip
 from experts.sigma_calibration import SigmaCalibration, packaged_calibration, with_sigma_calibration
 from experts.signals import Signals
+from spatial_engine.annotation.executor import one_line
 from spatial_engine.dataset.asking import with_answer_sigma
-from spatial_engine.dataset.question_line import plain, question_of
+from spatial_engine.dataset.question_line import plain, question_of, to_line
 from spatial_engine.trust.candidates import pictures_of
 from spatial_engine.trust.label_audit import compare_labels
 from spatial_engine.trust.true_sequence import TrueClip
@@ -56,6 +57,8 @@ class Asked:
     """Drawn facts that are asked."""
     wrong: tuple[str, ...] = ()
     """For each wrong question: format, fact, prediction, target."""
+    error: str = ""
+    """Why the template failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +68,21 @@ class Known:
     clip: Clip
     truth: TrueClip
     pictures: Pictures
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
+    """By question: without a gate most questions stay the same."""
 
     @classmethod
     def of(cls, clip: Clip, truth: TrueClip) -> "Known":
         """Reads a few pictures for their corners."""
         return cls(clip=clip, truth=truth, pictures=pictures_of(clip))
+
+    def judged(self, questions: Iterable[Question]) -> list[Verdict]:
+        """A verdict for every question; each is judged once. It depends on neither evidence nor provenance."""
+        by_key = {to_line(replace(one, evidence={}, provenance=[])): one for one in questions}
+        new = {one.id: key for key, one in by_key.items() if key not in self.verdicts}
+        found = compare_labels([by_key[key] for key in new.values()], {self.clip.id: self.truth})
+        self.verdicts.update((new[verdict.id], verdict) for verdict in found)
+        return [self.verdicts[key] for key in by_key]
 
 
 def scenes_with(clip: Clip, signals: Signals, setup: Setup) -> tuple[Scene, ...]:
@@ -98,25 +111,43 @@ def described(fact: Mapping[str, Json], verdict: Verdict) -> str:
 
 def asked(known: Known, signals: Signals, setup: Setup, templates: Iterable[str]) -> dict[str, Asked]:
     """Facts that are asked, by name of template."""
-    names, scenes = list(templates), scenes_with(known.clip, signals, setup)
-    questions = {one.id: one for one in questions_of(known.clip, scenes, setup, names)}
-    yields = scene_yield(known.pictures, scenes, [setup.templates[name] for name in names], setup.ask, setup.seed)
-    verdicts: dict[str, list[Verdict]] = {name: [] for name in names}
-    for verdict in compare_labels(questions.values(), {known.clip.id: known.truth}):
+    scenes = scenes_with(known.clip, signals, setup)
+    found = {name: _asked_of(name, known, scenes, setup) for name in templates}
+    questions = {one.id: one for each in found.values() if not isinstance(each, str) for one in each.questions}
+    verdicts: dict[str, list[Verdict]] = {name: [] for name in found}
+    for verdict in known.judged(questions.values()):
         verdicts[verdict.template].append(verdict)
-    return {
-        name: _asked(verdicts[name], [part for part in yields if part.template == name], questions) for name in names
-    }
+    return {name: _judged(each, verdicts[name], questions) for name, each in found.items()}
 
 
-def _asked(verdicts: Sequence[Verdict], yields: Sequence[ClipYield], questions: Mapping[str, Question]) -> Asked:
+@dataclass(frozen=True, kw_only=True)
+class _Unjudged:
+    """What one template asks about one clip, and how much of what is drawn."""
+
+    questions: Sequence[Question]
+    yields: Sequence[ClipYield]
+
+
+def _asked_of(name: str, known: Known, scenes: tuple[Scene, ...], setup: Setup) -> _Unjudged | str:
+    """What a template asks; its error if it fails: without a gate it may meet what no expert lets pass."""
+    try:
+        questions = questions_of(known.clip, scenes, setup, [name])
+        yields = scene_yield(known.pictures, scenes, [setup.templates[name]], setup.ask, setup.seed)
+    except Exception as error:
+        return one_line(error)
+    return _Unjudged(questions=questions, yields=yields)
+
+
+def _judged(found: _Unjudged | str, verdicts: Sequence[Verdict], questions: Mapping[str, Question]) -> Asked:
+    if isinstance(found, str):
+        return Asked(facts={}, drawn=0, decided=0, error=found)
     words: dict[str, set[str]] = {}
     for verdict in verdicts:
         words.setdefault(verdict.fact_id, set()).add(verdict.word)
     return Asked(
-        facts={id: next(w for w in ("wrong", "right", "undecidable") if w in found) for id, found in words.items()},
-        drawn=sum(part.drawn for part in yields),
-        decided=sum(part.decided for part in yields),
+        facts={id: next(w for w in ("wrong", "right", "undecidable") if w in own) for id, own in words.items()},
+        drawn=sum(part.drawn for part in found.yields),
+        decided=sum(part.decided for part in found.yields),
         wrong=tuple(described(questions[v.id].fact, v) for v in verdicts if v.word == "wrong"),
     )
 
