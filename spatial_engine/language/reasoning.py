@@ -141,12 +141,17 @@ def _default(question: Question) -> dict[str, list[str]]:
 
 
 def _mistakes(question: Question) -> Iterator[str]:
-    """The first typical mistake that leads to another answer."""
+    """The first typical mistake that leads to a wrong answer."""
     for mistake, value in question.evidence.get("traps", {}).items():
-        if value != question.answer and not isinstance(value, list):
+        if value != question.answer and not isinstance(value, list) and not _is_right_too(question, value):
             written = f"option {value}" if question.options else f"{value:.4g}" if isinstance(value, float) else value
             yield f'A typical mistake ("{mistake.removesuffix(" (option)")}") would give {written} instead.'
             return
+
+
+def _is_right_too(question: Question, value: Json) -> bool:
+    """Whether a number is within the tolerance of the answer."""
+    return question.format == "numeric" and abs(value - question.answer) <= (question.tolerance or 0)
 
 
 def _doubt(question: Question) -> Iterator[str]:

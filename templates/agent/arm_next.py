@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 
 from templates.agent.legs import ROTATES, Motion, joint, largest, main_name, offered_names, parts_in_words
 from templates.answers import Answer
@@ -18,10 +18,10 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.effector import NO_CAMERA, OUT_OF_VIEW, in_view, motions
+from templates.scene.effector import NO_CAMERA, OUT_OF_VIEW, effector_of, in_view, motions
 from templates.scene.episode import Episode
 from templates.scene.misleading import taking_turns
-from templates.scene.scene import Scene
+from templates.scene.scene import Scene, find_rows
 from templates.template import Template
 from templates.world import World
 
@@ -33,6 +33,8 @@ _VISIBLE = 0.04
 """Least length of a move, in distances from the camera to the wrist."""
 _MOST_TURN_RAD = np.radians(20.0)
 """With larger turns, the fingers may move another way than the wrist."""
+_FARTHEST_TURN_RAD = np.radians(150.0)
+"""From photo 1 at any time: a wrist that turns farther may look as if it had turned the other way."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class ArmNext(Template):
     the wrist, or the three rotations in rad, in the axes of the camera of photo 1."""
 
     name: str = "arm_next"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Goal-Driven Execution/Robotic Arm"
     formats: tuple[FormatName, ...] = ("choice",)
     world: ClassVar[type[World]] = Episode
@@ -101,6 +103,7 @@ class ArmNext(Template):
             NO_CAMERA: np.isnan(each.matrix).any(axis=(1, 2, 3)) | np.isnan(each.distance),
             "turns too steeply for a plan": np.isnan(moved.amounts).any(axis=1),
             OUT_OF_VIEW: ~in_view(scene, facts.frames).all(axis=1),
+            "turns nearly half around or farther": turns & _turns_far(scene, facts.frames),
         }
         return Measured(
             why=first_reason(len(facts), cases),
@@ -130,3 +133,15 @@ class ArmNext(Template):
             values={"effector": fact["effector"]},
             options=tuple(words[name] for name in offer.values(0)),
         )
+
+
+def _turns_far(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Bool[np.ndarray, "n"]:
+    """Whether the wrist is turned very far from where it was in photo 1, at any time until photo 2."""
+    path, far = effector_of(scene), np.zeros(len(frames), dtype=bool)
+    if path is None:
+        return far
+    for row, (first, last) in enumerate(find_rows(path.frames, frames).tolist()):
+        turned = path.base_from_view[first : last + 1, :3, :3]
+        cosine = (np.einsum("ij,nij->n", path.base_from_view[first, :3, :3], turned) - 1) / 2
+        far[row] = min(first, last) >= 0 and bool((cosine < np.cos(_FARTHEST_TURN_RAD)).any())
+    return far

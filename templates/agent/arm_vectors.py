@@ -39,6 +39,7 @@ from templates.world import World
 
 NAMES = ("dx", "dy", "dz", "d_roll", "d_pitch", "d_yaw", "gripper")
 """As the published action has them."""
+_TILT, _PAN_AND_ROLL = COMPONENTS.index("tilt_rad"), [COMPONENTS.index("pan_rad"), COMPONENTS.index("roll_rad")]
 _ORDER = [COMPONENTS.index(name) for name in ("truck", "pedestal", "dolly", "roll_rad", "tilt_rad", "pan_rad")]
 _LEAST_MOVE = 3.0
 """Least length of a move, in tolerances: no motion must not be right."""
@@ -53,7 +54,7 @@ class ArmVectors(Template):
     Measures these seven numbers."""
 
     name: str = "arm_vectors"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Goal-Driven Execution/Robotic Arm"
     formats: tuple[FormatName, ...] = ("json",)
     world: ClassVar[type[World]] = Episode
@@ -75,10 +76,11 @@ class ArmVectors(Template):
         return facts.take(rows[taking_turns(np.where(measured.value[rows, 6] > 0, "closed", "open"))][:count])
 
     def measure(self, facts: TwoPhotosOfGrip, scene: Scene) -> Measured:
-        """σ as that of the path."""
+        """σ as that of the path; of yaw and roll over cos(pitch): the steeper, the more alike are their axes."""
         each, state, path = motions(scene, facts.frames), grip(scene).at(facts.frames), effector_of(scene)
         unit = np.where(ROTATES, np.degrees(1.0), 100.0)
         amounts, sigma = each.amounts[:, 1] * unit, each.sigma[:, 1] * unit
+        sigma[:, _PAN_AND_ROLL] /= np.cos(np.radians(amounts[:, [_TILT]]))
         length = np.linalg.norm(amounts[:, ~ROTATES], axis=1)
         cases = {
             "lengths are not known in metres": path is None or path.scale.kind != "metric",

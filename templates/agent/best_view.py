@@ -1,4 +1,4 @@
-"""L4/Open-world Exploration/Knowledge Acquisition: which photo shows most of what photo 1 does not show?"""
+"""L4/Open-world Exploration/Knowledge Acquisition: of which photo is the largest share new after photo 1?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class NewViews(Facts):
 
 @dataclass(frozen=True, kw_only=True)
 class BestView(Template):
-    """The photo that shows most of what photo 1 does not show. Measures the least and the largest share of each photo
+    """The photo of which the largest share is not in photo 1. Measures the least and the largest share of each photo
     that is new."""
 
     name: str = "best_view"

@@ -63,7 +63,7 @@ class FirstMove(Template):
     unit vector in the axes of photo 1, or the three rotations in rad."""
 
     name: str = "first_move"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = OneLeg

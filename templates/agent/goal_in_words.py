@@ -16,7 +16,7 @@ from templates.offer import Offer
 from templates.question import FormatName, Phrasing
 from templates.scene.elsewhere import any_moves
 from templates.scene.headings import along_ground, axes_of, heading_sigma_rad
-from templates.scene.level_axes import level_axes
+from templates.scene.level_axes import NOT_UPRIGHT, level_axes
 from templates.scene.misleading import taking_turns
 from templates.scene.named import unique_among
 from templates.scene.object_boxes import Number, Row, boxes_of, corners_cam, outliers
@@ -54,7 +54,7 @@ class GoalInWords(Template):
     is to the right and ahead, in metres, and the angle by which one turns to the right, in degrees."""
 
     name: str = "goal_in_words"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = NamedGoals
@@ -83,7 +83,7 @@ class GoalInWords(Template):
         cases = {
             "an object is not found again": object < 0,
             "the length of a metre is not known": np.full(len(facts), not np.isfinite(metre)),
-            "the photo is not upright": ~level.upright,
+            NOT_UPRIGHT: ~level.upright,
             "its name may mean another object": ~unique_among(scene, frame, object),
             "an object moves": any_moves(scene, object),
             "the object has no single front": goal.fronts != 1,

@@ -23,6 +23,7 @@ MIN_TRAVEL = 0.08
 """Least distance between the photos over the median distance of the scene: a shorter one is not visible."""
 MIN_ROTATION_RAD = np.radians(10.0)
 """Least rotation that a choice names."""
+_MAX_ROTATION_RAD = np.radians(165.0)
 _MAX_SECOND = 0.7
 """Largest share of the main motion that any other motion of its kind may have, for a choice to name it."""
 _POINTS = 64
@@ -66,7 +67,8 @@ class Largest(Columns):
     margins: Float64[np.ndarray, "n 2"]
     """How many σ each other amount is below 0.7 of it."""
     visible: Float64[np.ndarray, "n"]
-    """For rotations, by how many σ it exceeds 10°; for translations infinite."""
+    """For rotations, by how many σ it exceeds 10° and falls short of 165°, beyond which the other way is as near; for
+    translations infinite."""
 
 
 def motion(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Motion:
@@ -89,7 +91,7 @@ def largest(moved: Motion, family: Bool[np.ndarray, "6"]) -> Largest:
     size, own = (np.take_along_axis(part, order, axis=1) for part in (np.abs(moved.amounts), moved.sigma))
     limit, component = _MAX_SECOND * size[:, 2:], order[:, 2]
     signed = np.take_along_axis(moved.amounts, order[:, 2:], axis=1)[:, 0]
-    visible = (size[:, 2] - MIN_ROTATION_RAD) / own[:, 2]
+    visible = np.minimum(size[:, 2] - MIN_ROTATION_RAD, _MAX_ROTATION_RAD - size[:, 2]) / own[:, 2]
     return Largest(
         component=component,
         name=NAMES[component, (signed <= 0).astype(int)],

@@ -73,7 +73,7 @@ class Navigate(Template):
     metres, or in distances from photo 1 to the marked point), and the names of the largest translation and rotation."""
 
     name: str = "navigate"
-    version: str = "3"
+    version: str = "4"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("choice", "plan")
     facts: ClassVar[type[Facts]] = Legs

@@ -57,7 +57,7 @@ class AffordPoint(Template):
     inside of what the photo shows of such parts, and its outline, in pixels."""
 
     name: str = "afford_point"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Affordance"
     formats: tuple[FormatName, ...] = ("point",)
     facts: ClassVar[type[Facts]] = UsedPart

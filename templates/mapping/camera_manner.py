@@ -46,7 +46,7 @@ class CameraManner(AboutPath):
     degrees it goes round that or turns, and how many times as large that becomes."""
 
     name: str = "camera_manner"
-    version: str = "2"
+    version: str = "3"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Filmed
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": MANNERS}

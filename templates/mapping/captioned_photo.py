@@ -66,7 +66,7 @@ class CaptionedPhoto(Template):
     statement, how much the first of the two words of its axis fails to hold (`Compared.value`)."""
 
     name: str = "captioned_photo"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Spatial Caption"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = CaptionedPhotos

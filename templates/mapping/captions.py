@@ -160,7 +160,7 @@ class AboutCaptions(Template):
     """Base of templates about captions. Measures, of each statement, how much the first of the two words of its axis
     fails to hold (`Compared.value`); the label is the true words."""
 
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Spatial Caption"
     facts: ClassVar[type[Captions]] = Captions
     statements: ClassVar[int] = 3

@@ -59,7 +59,7 @@ class CountOnSide(Counted):
     number."""
 
     name: str = "count_on_side"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Perspective Taking"
     facts: ClassVar[type[Facts]] = NamedBeside
     needs: frozenset[str] = frozenset({"camera_path", "gravity", "objects", "object_orientation"})

@@ -53,7 +53,7 @@ class FirstSeen(Template):
     from 0."""
 
     name: str = "first_seen"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Memory/Memory Retrieval"
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = ThreeInVideo

@@ -38,7 +38,7 @@ class HowMany(Counted):
     """Objects of a name, each counted once, in a video: of the frames that it shows. Measures their number."""
 
     name: str = "how_many"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Memory/Memory Retrieval"
     facts: ClassVar[type[Facts]] = NamedInVideo
 

@@ -60,7 +60,7 @@ class MapDirection(Template):
     radians, clockwise from above."""
 
     name: str = "map_direction"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Memory/Cognitive Map"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = FromObject
@@ -138,8 +138,8 @@ def _measured(scene: Scene, facts: FromObject, objects: list[Row]) -> Measured:
         outlier_probability=outliers(scene, *objects),
         evidence={
             "angle_sigma_deg": np.degrees(sigma).round(2),
-            "to_faced": np.column_stack([to_ahead.real, to_ahead.imag]).round(2),
-            "to_sought": np.column_stack([to_there.real, to_there.imag]).round(2),
+            "to_faced": np.column_stack([to_ahead.imag, to_ahead.real]).round(2),
+            "to_sought": np.column_stack([to_there.imag, to_there.real]).round(2),
             "length_unit": np.full(len(facts), scene.length_unit),
         },
         traps={name: (np.round(np.degrees(trap)) + 180) % 360 - 180 for name, trap in mistakes.items()},

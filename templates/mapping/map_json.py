@@ -39,7 +39,7 @@ class MapJson(Template):
     right and y down of each, in cells."""
 
     name: str = "map_json"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Memory/Cognitive Map"
     formats: tuple[FormatName, ...] = ("map",)
     facts: ClassVar[type[Facts]] = FourObjects

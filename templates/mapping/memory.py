@@ -29,7 +29,8 @@ _MIN_SHARE = 0.25
 """Least length of an interval, as a share of the registered frames."""
 _MIN_IN_PLANE = 0.8
 """Smallest ratio of the path's extent on the map to that in space: a floor plan does not show vertical motion."""
-_MAX_PITCH_FOR_HEADING = np.radians(60.0)
+_MAX_PITCH_FOR_HEADING, _MAX_ROLL_FOR_RIGHT = np.radians([60.0, 45.0])
+"""Beyond this roll, right on the map is not that of the camera."""
 _OPTIONS = 4
 _MIN_BEND = 0.08
 """Least distance of the path from the straight line between its ends, over its largest radius (an arc of 37°): a
@@ -50,7 +51,7 @@ class PathMap(Template):
     """The path seen from above. Measures x, y of each position from the first one, scaled to a largest radius of 1."""
 
     name: str = "path_map"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Memory/Cognitive Map"
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = Paths
@@ -144,5 +145,6 @@ def _map_axes(
     with np.errstate(divide="ignore", invalid="ignore"):
         heading /= np.linalg.norm(heading, axis=1, keepdims=True)
         heading[np.abs(along) > np.sin(_MAX_PITCH_FOR_HEADING)] = np.nan
+        heading[(np.cross(heading, up) * right).sum(axis=1) < np.cos(_MAX_ROLL_FOR_RIGHT)] = np.nan
     floor = np.stack([np.cross(heading, up), heading], axis=1)
     return np.where((plane == "camera")[:, None, None], camera, floor)

@@ -48,7 +48,7 @@ class MovesAlong(Template):
     the way of the one that moves less where both move as one, else of the other one."""
 
     name: str = "moves_along"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Relation Understanding"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = TwoInVideo

@@ -46,7 +46,7 @@ _LABELS: Mapping[str, tuple[str, ...]] = {
 }
 _IN_WORDS = {
     CARRIED: "carried by",
-    TOGETHER: "carried by the same piece of furniture as",
+    TOGETHER: "carried by the same object as",
     HIDES: "hiding a part of",
     HIDDEN: "partly hidden by",
     BELOW: "straight below",
@@ -84,7 +84,7 @@ class RelationOf(Template):
     relation."""
 
     name: str = "relation_of"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Understanding/Relation Understanding"
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = RelatedTwo

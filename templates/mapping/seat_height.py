@@ -69,7 +69,7 @@ class SeatHeight(Template):
     above the floor of each, in metres."""
 
     name: str = "seat_height"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Affordance"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ThreePoints
@@ -133,7 +133,7 @@ class SeatHeight(Template):
             evidence={
                 "height_m": height[np.arange(n), which].round(3),
                 "heights_cm": (100 * height).round(),
-                "level": np.where(upright, "upright", "level"),
+                "surfaces": np.select([upright, seat, height < _LOW_M], ["upright", "level", "too low"], "too high"),
             },
             traps={
                 "lowest in the picture": marks[facts.points_px[..., 1].argmax(axis=1)],

@@ -33,6 +33,8 @@ _GONE = 3
 _RATIO, _STEP = 1.5, 0.08
 """By how much the next object is farther: least ratio of the gaps, and least difference as a share of the distance from
 the camera."""
+_UNFILLED = 0.25
+"""The nearest parts of two objects may lie inside their boxes by this share of the way to the centres."""
 
 _IN_PICTURE = "nearest in the picture"
 
@@ -60,7 +62,7 @@ class StoodBeside(Template):
     boxes, in path units."""
 
     name: str = "stood_beside"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Memory/Memory Retrieval"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Beside
@@ -115,15 +117,17 @@ class StoodBeside(Template):
             "the end of the video shows the object": there,
             "the box of an object is not known": ~np.isfinite(gap + sigma).all(axis=1) | ~np.isfinite(distance),
             "no frame shows the object with its neighbour": ~together[np.arange(n), nearest],
+            "the objects touch or nearly touch": least <= 0,
             "two objects are about as near": ~apart,
         }
-        difference = np.sort(gap, axis=1)[:, 1:] - least[:, None]
+        order = gap.argsort(axis=1)
+        ordered, ordered_sigma = (np.take_along_axis(each, order, axis=1) for each in (gap, sigma))
         return Measured(
             why=first_reason(n, cases),
             value=gap,
             sigma=sigma,
             label=np.array(_NUMBERS)[nearest],
-            margin=margin_of_all(difference, np.repeat(np.sqrt(2) * sigma.max(axis=1, keepdims=True), k - 1, axis=1)),
+            margin=margin_of_all(ordered[:, 1:] - ordered[:, :1], np.hypot(ordered_sigma[:, 1:], ordered_sigma[:, :1])),
             evidence={"gaps": gap.round(3), "length_unit": np.full(n, scene.length_unit)},
             traps={
                 _IN_PICTURE: _nearest(_apart_px(scene, frame, own, others)),
@@ -153,7 +157,7 @@ def _rows(scene: Scene, frames: Int64[np.ndarray, "v"], rng: np.random.Generator
         frame = np.array([shown.frames[_last(shown.clear[:, own])]])
         gap = _gaps(scene, frame, np.array([own]), others[None])[0][0]
         (distance,), _ = range_to_boxes(scene, frame, np.array([own]))
-        if not np.isfinite(gap).any():
+        if not np.isfinite(gap).any() or np.nanmin(gap) <= 0:
             continue
         right = int(np.nanargmin(gap))
         with np.errstate(invalid="ignore"):
@@ -186,10 +190,11 @@ def _last(seen: Bool[np.ndarray, "f"]) -> int:
 def _gaps(
     scene: Scene, frame: Int64[np.ndarray, "n"], own: Int64[np.ndarray, "n"], others: Int64[np.ndarray, "n k"]
 ) -> tuple[Float64[np.ndarray, "n k"], Float64[np.ndarray, "n k"]]:
-    """Gaps between the boxes of each object and others, and their σ; NaN where unknown."""
+    """Gaps between the boxes of each object and others, and their σ, which includes that boxes may be unfilled; NaN
+    where unknown."""
     k = others.shape[1]
-    gap, sigma, _ = gaps(scene, frame.repeat(k), own.repeat(k), others.reshape(-1))
-    return gap.reshape(others.shape), sigma.reshape(others.shape)
+    gap, sigma, centres = gaps(scene, frame.repeat(k), own.repeat(k), others.reshape(-1))
+    return gap.reshape(others.shape), np.hypot(sigma, _UNFILLED * (centres - gap)).reshape(others.shape)
 
 
 def _apart_px(

@@ -68,7 +68,7 @@ class TrueStatement(Template):
     is true."""
 
     name: str = "true_statement"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Understanding/Relation Understanding"
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = Statements

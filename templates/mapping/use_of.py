@@ -55,7 +55,7 @@ class UseOf(Template):
     names of the objects."""
 
     name: str = "use_of"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Affordance"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ObjectsForUse

@@ -76,7 +76,7 @@ class WhatHappens(Template):
     path units."""
 
     name: str = "what_happens"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Understanding/Motion Understanding"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ObjectsInVideo
@@ -102,7 +102,7 @@ class WhatHappens(Template):
             sigma=np.zeros_like(change),
             label=np.array(labels, dtype=np.str_),
             margin=np.array([one.margin for one in found], dtype=np.float64),
-            evidence={"change": change[:, 0].round(3)},
+            evidence={"change": change[:, 0].round(3), "length_unit": np.full(len(facts), scene.length_unit)},
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answer:

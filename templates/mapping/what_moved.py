@@ -21,7 +21,7 @@ class WhatMoved(PointMoves):
     """What moves between the photos. Measures whether the marked point and whether the camera move."""
 
     name: str = "what_moved"
-    version: str = "3"
+    version: str = "4"
     ability: str = "L2/Understanding/Motion Understanding"
     formats: tuple[FormatName, ...] = ("choice",)
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _LABELS}

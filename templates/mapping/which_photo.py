@@ -45,7 +45,7 @@ class WhichPhoto(FollowedPoints):
     leads towards the edge, in pixels."""
 
     name: str = "which_photo"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Memory/Memory Retrieval"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = TracksTowardsEdge
@@ -129,10 +129,14 @@ def _by_tracks(facts: MarkedTracks, scene: Scene, tracks: PointTracks, inside_px
     """Where the point's track is."""
     start, frames = facts.points_px[:, 0], facts.frames
     point = point_motion(scene, frames[:, 0], start, frames, inside_px)
-    row = np.maximum(tracks_at(scene, frames[:, 0], start), 0)
-    column = find_rows(tracks.frames, frames[:, 1:])
+    found, column = tracks_at(scene, frames[:, 0], start), find_rows(tracks.frames, frames[:, 1:])
+    row = np.maximum(found, 0)
+    cases = {
+        "point is not tracked": found < 0,
+        "point is not seen in all photos": ~((column >= 0) & tracks.visible[row[:, None], column]).all(axis=1),
+    }
     return _Seen(
-        why=point.why,
+        why=np.where(point.why == "", first_reason(len(facts), cases), point.why),
         xy_px=tracks.xy_px[row[:, None], column],
         sigma_px=np.hypot(tracks.sigma_px[row[:, None], column], _SIGMA_PX * scene.pixel_scale),
         outlier_probability=tracks.outlier_probability[row],

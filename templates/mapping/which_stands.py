@@ -1,4 +1,4 @@
-"""L2/Understanding/Relation Understanding: which of three objects stands on another one, or lies in it."""
+"""L2/Understanding/Relation Understanding: which of three objects stands directly on another one, or lies in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from templates.scene.scene import Scene
 from templates.template import Template
 
 _ANCHOR, _MARKS = "P", ("1", "2", "3")
-_IN_WORDS = {ON: "stands on", INSIDE: "lies in"}
+_IN_WORDS = {ON: "stands directly on", INSIDE: "lies in"}
 _FRAMES = 12
 """Photos in which objects are looked for."""
 _MOST_OVERLAP = 0.6
@@ -42,11 +42,11 @@ class OnesOnAnother(Neighbours):
 
 @dataclass(frozen=True, kw_only=True)
 class WhichStands(Template):
-    """Which of three objects stands on another one, or lies in it, while the others do not touch it. Measures the gaps
-    between their boxes and its box, in path units."""
+    """Which of three objects stands directly on another one, or lies in it, while the others do not touch it. Measures
+    the gaps between their boxes and its box, in path units."""
 
     name: str = "which_stands"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L2/Understanding/Relation Understanding"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = OnesOnAnother

@@ -44,7 +44,7 @@ class MarkedTracks(Facts):
 class FollowedPoints(Template):
     """Common base: the label of tracked points over several photos."""
 
-    version: str = "2"
+    version: str = "3"
     ability: str = "L1/Motion/Allo"
     facts: ClassVar[type[Facts]] = MarkedTracks
     marks: ClassVar[tuple[str, ...]]

@@ -12,6 +12,7 @@ from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.perception.ego_motion import Intervals, IntervalTemplate
 from templates.question import FormatName
+from templates.scene.camera_motion import frames_between
 from templates.scene.intervals import intervals
 from templates.scene.scene import Scene
 from templates.scene.zooming import NO_ZOOM, VISIBLE_ZOOM, ln_magnification, posed
@@ -28,7 +29,7 @@ class CameraZoom(IntervalTemplate):
     """Zoom of the camera. Measures the focal length of the last photo over that of the first."""
 
     name: str = "camera_zoom"
-    version: str = "1"
+    version: str = "2"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {"choice": _WAYS}
     instead: ClassVar[Mapping[str, str]] = {"camera_path": "zooming_path"}
@@ -44,8 +45,12 @@ class CameraZoom(IntervalTemplate):
         ln, sigma = ln_magnification(scene, facts.ends)
         border = (NO_ZOOM + VISIBLE_ZOOM) / 2
         label = np.where(np.abs(ln) < border, _NOT, np.where(ln > 0, _IN, _OUT))
+        between = frames_between(posed(scene), facts.ends)
+        pairs = np.stack(np.broadcast_arrays(facts.ends[:, :1], between), axis=2)
+        away = np.fmax.reduce(np.abs(ln_magnification(scene, pairs.reshape(-1, 2))[0]).reshape(between.shape), axis=1)
         cases = {
             "whether the camera zooms is not known": np.isnan(ln),
+            "the camera zooms and comes back": (label == _NOT) & (away > NO_ZOOM),
             "the zoom is too small to be seen for sure": (np.abs(ln) > NO_ZOOM) & (np.abs(ln) < VISIBLE_ZOOM),
         }
         with np.errstate(divide="ignore", invalid="ignore"):

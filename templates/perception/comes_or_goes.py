@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 from templates.answers import Answer
 from templates.columns import Json
@@ -17,6 +17,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.moving_objects import (
     NOT_FOUND,
     MovedObject,
+    Way,
     followed,
     moved_objects,
     seen_step,
@@ -29,13 +30,16 @@ from templates.template import Template
 _COMES, _GOES, _ACROSS = _WAYS = ("comes", "goes", "across")
 _RADIAL, _CROSSING = 0.9, 0.35
 """Least and largest change of distance over the way, of objects that come or go, and of those that cross."""
+_SAME, _NEAREST = 0.1, 0.8
+"""Of objects that cross: largest change of the ln of the distance, and least distance on the straight way as a share of
+that at its nearer end."""
 _TRIES = 3
 
 
 class InTwoPhotos(Template):
     """Common base: an object in two photos."""
 
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Motion/Allo"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = MovedObject
@@ -74,7 +78,12 @@ class ComesOrGoes(InTwoPhotos):
         with np.errstate(invalid="ignore", divide="ignore"):
             share, sigma = (after - before) / found.length, found.sigma / found.length
         radial, crossing = np.abs(share) >= _RADIAL, np.abs(share) <= _CROSSING
-        cases = {NOT_FOUND: object < 0, **found.cases(), "the object moves at a slant": ~(radial | crossing)}
+        cases = {
+            NOT_FOUND: object < 0,
+            **found.cases(),
+            "the object moves at a slant": ~(radial | crossing),
+            "the distance does not stay about the same": crossing & ~_stays(found, before, after),
+        }
         with np.errstate(invalid="ignore", divide="ignore"):
             margin = np.abs(np.abs(share) - (_RADIAL + _CROSSING) / 2) / sigma
             then = np.linalg.norm(found.start_cam + seen_step(scene, object, frames), axis=1)
@@ -97,6 +106,14 @@ class ComesOrGoes(InTwoPhotos):
                 "reversed": np.where(np.abs(share) <= _CROSSING, "", _radially(-share)),
             },
         )
+
+
+def _stays(found: Way, before: Float64[np.ndarray, "n"], after: Float64[np.ndarray, "n"]) -> Bool[np.ndarray, "n"]:
+    """Whether the distance from the camera stays about the same, at the ends and on the straight way between them."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.clip(-np.einsum("ni,ni->n", found.start_cam, found.step_cam) / found.length**2, 0, 1)
+        nearest = np.linalg.norm(found.start_cam + part[:, None] * found.step_cam, axis=1)
+        return (np.abs(np.log(after / before)) <= _SAME) & (nearest >= _NEAREST * np.minimum(before, after))
 
 
 def _radially(share: Float64[np.ndarray, "n"]) -> np.ndarray:

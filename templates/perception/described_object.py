@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 from scipy.special import ndtr, ndtri
 
-from experts.objects.object_names import folded
 from templates.answers import Answer, Region
 from templates.answers.answers import Answers
 from templates.columns import Json, Texts
@@ -17,8 +16,9 @@ from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
 from templates.media import Box, Photo
 from templates.offer import Offer
+from templates.perception.object_pointing import NOT_ALONE, NOT_LISTED
 from templates.question import FormatName, Phrasing
-from templates.scene.named import may_be_called, may_be_missed, seen_rows, unique_among, unique_names
+from templates.scene.named import all_listed, may_be_called, may_be_missed, seen_rows, unique_among, unique_names
 from templates.scene.object_boxes import corners_cam, outliers, range_to_boxes
 from templates.scene.object_gaps import gaps
 from templates.scene.objects import UNNAMED, SeenObjects, boxed, found_again, seen_objects
@@ -98,7 +98,7 @@ class PointToDescribed(Template):
     the relation compares (a distance, or an angle in rad) and its outline in pixels; the label is its number."""
 
     name: str = "point_to_described"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Localization/3D Grounding"
     formats: tuple[FormatName, ...] = ("point", "choice")
     facts: ClassVar[type[Facts]] = DescribedObjects
@@ -110,7 +110,8 @@ class PointToDescribed(Template):
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> DescribedObjects:
         """Random relations of like-named objects: of all in the photo, or of two whole ones."""
         seen = seen_objects(scene)
-        clear, unique = boxed(seen, scene), boxed(seen.take(unique_names(scene)), scene)
+        alone = unique_names(scene) & all_listed(scene, seen.called)
+        clear, unique = boxed(seen, scene), boxed(seen.take(alone), scene)
         every, whole, references = _by_name(seen), _by_name(clear), unique.refs().to_json()
         more = {key: rows for key, rows in whole.items() if len(every[key]) > len(_MARKS)}
         cases = [(*case, pair) for pair in (False, True) for case in _cases(more if pair else every, unique, pair)]
@@ -142,8 +143,8 @@ class PointToDescribed(Template):
         target = found[np.arange(len(facts)), np.maximum(index, 0)] if len(facts) else index
         cases = {
             "an object is not found again": (present & (found < 0)).any(axis=1) | (to_reference & (reference < 0)),
-            "the name may mean another object in the photo, too": to_reference
-            & ~unique_among(scene, facts.frame_shown, reference),
+            NOT_LISTED: to_reference & ~all_listed(scene, facts.reference.name),
+            NOT_ALONE: to_reference & ~unique_among(scene, facts.frame_shown, reference),
             "how the objects lie is not known": (present & np.isnan(length)).any(axis=1),
             "the description does not single out one object": index < 0,
             "an object is too small": ~_visible(scene, facts.frame_shown, target, _LEAST_AREA),
@@ -164,7 +165,7 @@ class PointToDescribed(Template):
                 "name": facts.name,
                 "all_shown": _all_shown(facts, scene, found),
                 "all_whole": _all_whole(facts, scene, found),
-                "compared": length.round(3),
+                "compared": np.abs(length).round(3),
             },
             traps=_mistakes(facts, length, index),
         )  # fmt: skip
@@ -282,10 +283,12 @@ def _all_whole(facts: DescribedObjects, scene: Scene, found: np.ndarray) -> Bool
 
 def _all_shown(facts: DescribedObjects, scene: Scene, found: np.ndarray) -> Bool[np.ndarray, "n"]:
     """Whether the photo shows no object of the name, or of a like name, but those of the fact."""
-    seen, objects, shown = seen_objects(scene), scene.objects, []
+    seen, shown = seen_objects(scene), []
     photo_px = scene.clip.width_px * scene.clip.height_px
-    listed = {folded(name) if name != "*" else name for name in (() if objects is None else objects.complete)}
-    for frame, name, own in zip(facts.frame_shown.tolist(), facts.name.tolist(), found.tolist(), strict=True):
+    listed = all_listed(scene, facts.name).tolist()
+    for frame, name, own, every in zip(
+        facts.frame_shown.tolist(), facts.name.tolist(), found.tolist(), listed, strict=True
+    ):
         here = seen.take(seen.frame == frame)
         same = {*here.object[here.name == name].tolist()} == {*own} - {-1}
         large = bool((here.area_px[here.name == name] >= _LEAST_AREA_OF_OTHERS * photo_px).all())
@@ -294,7 +297,7 @@ def _all_shown(facts: DescribedObjects, scene: Scene, found: np.ndarray) -> Bool
             and not may_be_called(name, here.name.tolist())
             and name not in may_be_missed(scene, frame, here.object)
         )
-        shown.append(same and sure and bool(listed & {"*", name}))
+        shown.append(same and sure and every)
     return np.array(shown, dtype=bool)
 
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Float64, Int64
-from scipy.spatial.transform import Rotation
 
 from action_mapping.naming import NamedMotion, agreed_rotation, agreed_translation
 from action_mapping.reading import read_motion
@@ -116,7 +115,7 @@ class CameraTurn(_NamedMotion):
     """Rotation of the camera. Measures the angle between the first and the last photo in degrees, and its name."""
 
     name: str = "camera_turn"
-    version: str = "3"
+    version: str = "4"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     names: ClassVar[tuple[str, ...]] = _ROTATIONS
     paths: ClassVar[tuple[MotionKind, ...]] = ("rotation_only", "unresolved", "general")
@@ -130,8 +129,9 @@ class CameraTurn(_NamedMotion):
         angle = angle_between_rad(first[:, :3, :3], last[:, :3, :3])
         sigma_rad = np.hypot(scene.rotation_sigma_rad(facts.ends).max(axis=1), scene.turn_sigma_by_centre * angle)
         focal = scene.turn_sigma_by_focal
+        reading = read_motion(first, last, scene.up_world)
         named = agreed_rotation(
-            read_motion(first, last, scene.up_world),
+            reading,
             sigma_rad=sigma_rad,
             threshold_rad=_MIN_ROTATION_RAD,
             turn_relative_sigma=focal,
@@ -147,7 +147,7 @@ class CameraTurn(_NamedMotion):
             why=first_reason(len(facts), cases),
             value=np.degrees(angle)[:, None],
             sigma=np.degrees(np.hypot(sigma_rad, focal * angle))[:, None],
-            **_name(named, pan_tilt_roll_deg=_pan_tilt_roll_deg(first, last)),
+            **_name(named, pan_tilt_roll_deg=np.degrees(reading.camera_axes[:, :3]).round(1)),
         )
 
     def answer(self, format: FormatName, facts: Facts, measured: Measured) -> Answers:
@@ -175,7 +175,7 @@ class CameraTravel(_NamedMotion):
     """Translation of the camera. Measures its unit direction in the first photo's axes, and its name."""
 
     name: str = "camera_travel"
-    version: str = "3"
+    version: str = "4"
     formats: tuple[FormatName, ...] = ("choice",)
     names: ClassVar[tuple[str, ...]] = _TRANSLATIONS
     paths: ClassVar[tuple[MotionKind, ...]] = ("general",)
@@ -188,8 +188,10 @@ class CameraTravel(_NamedMotion):
         offset = offsets(scene, facts.ends)
         between = scene.world_from_cam(frames_between(scene, facts.ends))
         away = np.fmax.reduce(np.linalg.norm(between[:, :, :3, 3] - first[:, None, :3, 3], axis=2), axis=1)
+        moved = first.copy()  # at the place of the last photo, turned as the first: the words ignore how it turns
+        moved[:, :3, 3] = last[:, :3, 3]
         named = agreed_translation(
-            read_motion(first, last, scene.up_world),
+            read_motion(first, moved, scene.up_world),
             direction_sigma_rad=offset.pose_sigma_rad,
             position_sigma=offset.position_sigma,
             up_sigma_rad=_up_sigma_rad(scene, facts.ends),
@@ -240,17 +242,6 @@ class CameraMoves(IntervalTemplate):
 def _up_sigma_rad(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Float64[np.ndarray, "n"]:
     """Largest σ of up in the frames; 0 where up is unknown, because levelled axes are not used then."""
     return np.nan_to_num(scene.up_cam(frames)[1]).max(axis=1)
-
-
-def _pan_tilt_roll_deg(
-    first: Float64[np.ndarray, "n 4 4"], last: Float64[np.ndarray, "n 4 4"]
-) -> Float64[np.ndarray, "n 3"]:
-    """Pan to the right, tilt up and roll clockwise from the first to the last camera."""
-    turned = first[:, :3, :3].swapaxes(1, 2) @ last[:, :3, :3]
-    known = np.isfinite(turned).all(axis=(1, 2))
-    turned = np.where(known[:, None, None], turned, np.eye(3))
-    angles = Rotation.from_matrix(turned).as_euler("YXZ", degrees=True).reshape(-1, 3)
-    return np.where(known[:, None], angles, np.nan).round(1)
 
 
 def _name(named: NamedMotion, **components: np.ndarray) -> dict[str, Any]:

@@ -14,14 +14,14 @@ from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
-from templates.perception.object_facing import OneObject
+from templates.perception.object_facing import OneObject, angles_of
 from templates.question import FormatName, Phrasing
 from templates.scene.attitude import attitude
 from templates.scene.headings import Axes, axes_of
 from templates.scene.misleading import misleading_first
 from templates.scene.object_boxes import Number, Row, fronts_of, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
-from templates.scene.scene import Scene, find_rows
+from templates.scene.scene import Scene
 from templates.settings import MaxTolerances
 from templates.template import Template
 
@@ -152,7 +152,7 @@ class ObjectAngles(Template):
     def measure(self, facts: OneObject, scene: Scene) -> Measured:
         """The angles, and as a fourth component the number of fronts; σ is that of the signal."""
         found = found_again(scene, facts.object)
-        angles, axes = _angles(scene, facts.object.frame, found), axes_of(scene, facts.object.frame, found)
+        angles, axes = angles_of(scene, facts.object.frame, found), axes_of(scene, facts.object.frame, found)
         sigma = axes.sigma_rad
         cases = {
             _NOT_FOUND: found < 0,
@@ -218,19 +218,6 @@ def _stance(tilt_deg: Float64[np.ndarray, "n"]) -> Texts:
 def _nearest(tilt_deg: Float64[np.ndarray, "n"]) -> Row:
     """Index of the nearest of `STANCES`; their number for objects that are upside down."""
     return np.searchsorted(_BETWEEN_DEG, np.nan_to_num(tilt_deg)) - 1
-
-
-def _angles(scene: Scene, frame: Row, object: Row) -> Float64[np.ndarray, "n 3"]:
-    """Azimuth, polar angle and rotation in rad; NaN where unknown."""
-    facing, angles = scene.orientation, np.full((len(frame), 3), np.nan)
-    if facing is not None and len(facing.frames):
-        rows = find_rows(facing.frames, frame)
-        known = np.flatnonzero((rows >= 0) & (object >= 0))
-        at = rows[known], object[known]
-        angles[known] = np.column_stack(
-            [each[at] for each in (facing.azimuth_rad, facing.polar_rad, facing.rotation_rad)]
-        )
-    return angles
 
 
 def _against_axis_deg(scene: Scene, frame: Row, object: Row) -> Float64[np.ndarray, "n"]:

@@ -16,7 +16,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Box, Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.named import seen_rows, unique_among, unique_names
+from templates.scene.named import all_listed, seen_rows, unique_among, unique_names
 from templates.scene.object_boxes import boxes_of, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.scene import Scene
@@ -51,7 +51,7 @@ class ObjectBox(Template):
     """The oriented box of an object. Measures the nine numbers of `Box3D`, and four of the camera."""
 
     name: str = "object_box"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Localization/3D Detection"
     formats: tuple[FormatName, ...] = ("json",)
     facts: ClassVar[type[Facts]] = BoxedObjects
@@ -60,7 +60,8 @@ class ObjectBox(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> BoxedObjects:
         """Random whole objects; those that their name does not single out are marked."""
-        unique, seen = unique_names(scene), seen_objects(scene)
+        seen = seen_objects(scene)
+        unique = unique_names(scene) & all_listed(scene, seen.called)
         alone, several = (boxed(seen.take(which), scene) for which in (unique, ~unique))
         marked = np.arange(len(alone) + len(several)) >= len(alone)
         rows = rng.permutation(len(marked))[:count]
@@ -85,7 +86,7 @@ class ObjectBox(Template):
             depth_sigma = np.hypot(centre_sigma, z * metre)
             sigma = np.column_stack([uv_sigma, depth_sigma, side, _turn_sigma_deg(size, size_sigma)])
         row = seen_rows(scene, frame, found)
-        alone = unique_among(scene, frame, found)
+        alone = unique_among(scene, frame, found) & all_listed(scene, facts.object.name)
         cases = {
             "scale is not metric": np.full(len(facts), np.isnan(metre)),
             "an object is not found again": row < 0,

@@ -9,7 +9,6 @@ from typing import ClassVar
 import numpy as np
 from jaxtyping import Bool, Int64
 
-from experts.objects.object_names import folded
 from templates.answers import Answer, Count, Label
 from templates.answers.answers import Answers
 from templates.chance import Chance
@@ -19,7 +18,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.named import may_be_called
+from templates.scene.named import all_listed, may_be_called
 from templates.scene.objects import SeenObjects, overlap, seen_objects
 from templates.scene.scene import Scene
 from templates.template import Template
@@ -89,7 +88,7 @@ class CountInPhoto(Counted):
     """Objects of a name of which every one is listed. Measures their number."""
 
     name: str = "count_in_photo"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L1/Localization/3D Detection"
     facts: ClassVar[type[Facts]] = NamedInPhoto
 
@@ -107,7 +106,6 @@ class CountInPhoto(Counted):
     def measure(self, facts: NamedInPhoto, scene: Scene) -> Measured:
         """The count, where no object is doubtful."""
         seen, objects = seen_objects(scene), scene.objects
-        listed = {folded(name) if name != "*" else name for name in (() if objects is None else objects.complete)}
         frames = np.empty(0) if objects is None else objects.frames
         each = [
             seen.take((seen.frame == frame) & (seen.name == name))
@@ -115,7 +113,7 @@ class CountInPhoto(Counted):
         ]
         photo_px = scene.clip.width_px * scene.clip.height_px
         cases = {
-            "not every object of this name is listed": ~np.isin(facts.name, [*listed]) & ("*" not in listed),
+            "not every object of this name is listed": ~all_listed(scene, facts.name),
             "the photo has no objects": ~np.isin(facts.frame, frames) | (facts.name == ""),
             "what is visible of an object is not known": _any(each, lambda some: np.isnan(some.area_px)),
             "an object may be too small or too little visible": _any(

@@ -10,7 +10,7 @@ from templates.answers import Answer
 from templates.answers.answers import Answers
 from templates.columns import Json
 from templates.facts import Facts
-from templates.measured import Measured, first_reason
+from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
@@ -32,7 +32,7 @@ class ClosestObject(Template):
     object's box, in path units."""
 
     name: str = "closest_object"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L1/Geometry/Distance"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ThreeObjects
@@ -59,12 +59,9 @@ class ClosestObject(Template):
         box_px = stacked_boxes(facts.each)
         value, sigma = (np.column_stack(column) for column in zip(*ranges, strict=True))
         order = np.argsort(value, axis=1)
-        (near, next_near), (near_sigma, next_sigma) = (
-            np.take_along_axis(column, order, axis=1)[:, :2].T for column in (value, sigma)
-        )
-        with np.errstate(invalid="ignore", divide="ignore"):
-            gap = next_near - near
-            margin = gap / np.hypot(near_sigma, next_sigma)
+        in_order, sigma_in_order = (np.take_along_axis(column, order, axis=1) for column in (value, sigma))
+        farther = in_order[:, 1:] - in_order[:, :1]
+        near, gap = in_order[:, 0], farther[:, 0]
         cases = {
             "an object is not found again": np.any([found < 0 for found in objects], axis=0),
             "the distance of an object is not known": np.isnan(value + sigma).any(axis=1),
@@ -75,7 +72,7 @@ class ClosestObject(Template):
             value=value,
             sigma=sigma,
             label=np.array(_MARKS)[order[:, 0]],
-            margin=margin,
+            margin=margin_of_all(farther, np.hypot(sigma_in_order[:, 1:], sigma_in_order[:, :1])),
             outlier_probability=outliers(scene, *objects),
             evidence={
                 "gap": gap.round(4),

@@ -28,6 +28,16 @@ SECTORS = ("front", "front right", "right", "back right", "back", "back left", "
 """Directions on the floor, clockwise, 45° each; front is the way in which the camera of photo 1 points."""
 _WAYS = np.array([*SECTORS, *(f"{a}, then {b}" for a in SECTORS for b in SECTORS)])
 """Every answer: one leg, or two."""
+_LEG_IN_WORDS = {
+    "front": "straight ahead",
+    "front right": "ahead and to the right",
+    "right": "to the right",
+    "back right": "backward and to the right",
+    "back": "straight backward",
+    "back left": "backward and to the left",
+    "left": "to the left",
+    "front left": "ahead and to the left",
+}
 _LARGEST_DEVIATION = 15.0
 """Of a leg from the middle of its sector, in degrees: people call what lies between two directions by either name."""
 _LEAST_BEND = 45.0
@@ -67,7 +77,7 @@ class ObjectDirection(Template):
     over the distance of the object."""
 
     name: str = "object_direction"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Motion/Allo"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ObjectOnItsWay
@@ -187,8 +197,8 @@ def _read(ways: Texts, others: Int64[np.ndarray, "n 2"]) -> Int64[np.ndarray, "n
 
 
 def _in_words(way: str) -> str:
-    first, _, second = way.partition(", then ")
-    return f"First to the {first}, then to the {second}" if second else f"To the {first}"
+    legs = [_LEG_IN_WORDS[leg] for leg in way.split(", then ")]
+    return f"First {legs[0]}, then {legs[1]}" if len(legs) > 1 else f"{legs[0][0].upper()}{legs[0][1:]}"
 
 
 @dataclass(frozen=True, kw_only=True)

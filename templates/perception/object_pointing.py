@@ -14,7 +14,7 @@ from templates.measured import Measured, first_reason
 from templates.media import Photo
 from templates.offer import Offer
 from templates.question import FormatName, Phrasing
-from templates.scene.named import seen_rows, unique_among, unique_names
+from templates.scene.named import all_listed, seen_rows, unique_among, unique_names
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.outlines import VERTICES, outline_sigma_px, outlines
@@ -24,6 +24,7 @@ from templates.template import Template
 _LEAST_AREA = 0.003
 """Of an object that is pointed to, as a share of the photo."""
 NOT_ALONE = "the name may mean another object in the photo, too"
+NOT_LISTED = "not every object of this name is listed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class PointToObject(Template):
     """A pixel of a named object. Measures the outline of what the photo shows of it, in pixels."""
 
     name: str = "point_to_object"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Localization/3D Grounding"
     formats: tuple[FormatName, ...] = ("point",)
     facts: ClassVar[type[Facts]] = NamedObjects
@@ -50,7 +51,8 @@ class PointToObject(Template):
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> NamedObjects:
         """Random whole objects with outlines whose names single them out."""
         seen = seen_objects(scene)
-        seen = boxed(seen.take(unique_names(scene) & np.isfinite(seen.depth_px)), scene)
+        alone = unique_names(scene) & all_listed(scene, seen.called)
+        seen = boxed(seen.take(alone & np.isfinite(seen.depth_px)), scene)
         rows = rng.permutation(len(seen))[:count]
         size = np.tile([scene.clip.width_px, scene.clip.height_px], (len(rows), 1))
         return NamedObjects(object=seen.take(rows).refs(), size=size)
@@ -64,6 +66,7 @@ class PointToObject(Template):
         area = seen.area_px[at] if len(seen) else np.full(len(facts), np.nan)
         cases = {
             "an object is not found again": row < 0,
+            NOT_LISTED: ~all_listed(scene, facts.object.name),
             NOT_ALONE: ~unique_among(scene, facts.object.frame, found),
             "the outline of an object is not known or too narrow": np.isnan(value[:, 0, 0]),
             "an object is too small": ~(area >= _LEAST_AREA * scene.clip.width_px * scene.clip.height_px),

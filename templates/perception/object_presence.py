@@ -6,7 +6,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from experts.objects.object_names import folded
 from templates.answers import Answer
 from templates.columns import Json
 from templates.facts import Facts
@@ -15,7 +14,7 @@ from templates.media import Photo
 from templates.offer import Offer
 from templates.perception.object_count import NamedInPhoto
 from templates.question import FormatName, Phrasing
-from templates.scene.named import may_be_called
+from templates.scene.named import all_listed, may_be_called
 from templates.scene.objects import SeenObjects, boxed, seen_objects
 from templates.scene.outlines import outline_sigma_px
 from templates.scene.scene import Scene
@@ -31,7 +30,7 @@ class ObjectThere(Template):
     visible area of one, as a share of the photo."""
 
     name: str = "object_there"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Localization/3D Detection"
     formats: tuple[FormatName, ...] = ("yes_no",)
     facts: ClassVar[type[Facts]] = NamedInPhoto
@@ -56,7 +55,6 @@ class ObjectThere(Template):
         """Yes where one is clearly visible, no where nothing of any is; else the photo does not decide."""
         seen, objects = seen_objects(scene), scene.objects
         clear, elsewhere = boxed(seen, scene), {*seen.name.tolist()}
-        listed = {folded(name) if name != "*" else name for name in (() if objects is None else objects.complete)}
         photo_px, pairs = (
             scene.clip.width_px * scene.clip.height_px,
             [*zip(facts.frame.tolist(), facts.name.tolist(), strict=True)],
@@ -66,7 +64,7 @@ class ObjectThere(Template):
         area = np.array([_largest(clear, *pair) for pair in pairs]).reshape(-1) / photo_px
         shown = np.array([len(some) > 0 for some in here], dtype=bool)
         cases = {
-            "not every object of this name is listed": ~np.isin(facts.name, [*listed]) & ("*" not in listed),
+            "not every object of this name is listed": ~all_listed(scene, facts.name),
             "the photo has no objects": ~np.isin(facts.frame, [] if objects is None else objects.frames),
             "no photo of the clip shows an object of this name": ~np.isin(facts.name, [*elsewhere - {""}]),
             "what is visible of an object is not known": _any([np.isnan(some.area_px) for some in here]),

@@ -21,6 +21,8 @@ _LEAST_TURN_DEG, _LARGEST_TURN_DEG, _NO_TURN_DEG = 20.0, 120.0, 3.0
 """A turn that is seen, one that could be taken for the other way round, and none."""
 _BACK_DEG = 10.0
 """Between the photos, an object that turns one way turns back by at most this angle."""
+_LARGEST_STEP_DEG = 60.0
+"""Between neighbouring known poses: how an object turns more cannot be told from the other way round."""
 _LARGEST_SWING_DEG = 10.0
 """Of the up axis of an object that turns on the floor."""
 _TRIES = 3
@@ -91,7 +93,7 @@ class _Turns:
     swing_deg: Float64[np.ndarray, "n"]
     """Change of the direction of the object's own vertical."""
     steady: Bool[np.ndarray, "n"]
-    """Whether the object turns one way alone between the photos, as far as its poses are known."""
+    """Whether the object turns one way alone between the photos, and its poses are known closely enough to tell."""
     seen_deg: Float64[np.ndarray, "n"]
     """The angle as someone sees it who takes both cameras for one."""
 
@@ -116,7 +118,14 @@ def _turns(scene: Scene, object: Int64[np.ndarray, "n"], frames: Int64[np.ndarra
     seen, _ = _about(up, first, camera[:, 0] @ camera[:, 1].swapaxes(1, 2) @ last)
     with np.errstate(invalid="ignore"):
         steady = ~((each < low) | (each > high)).any(axis=1)
+    steady &= _largest_step_deg(np.column_stack([0 * angle, each, angle])) < _LARGEST_STEP_DEG
     return _Turns(angle_deg=angle, swing_deg=swing, steady=steady, seen_deg=seen)
+
+
+def _largest_step_deg(angles_deg: Float64[np.ndarray, "n f"]) -> Float64[np.ndarray, "n"]:
+    """The largest difference of neighbours in each row, without the unknown ones (NaN)."""
+    steps = [(np.diff(row[np.isfinite(row)]) + 180) % 360 - 180 for row in angles_deg]
+    return np.array([np.abs(step).max(initial=0.0) for step in steps])
 
 
 def _about(

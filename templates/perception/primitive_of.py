@@ -50,7 +50,7 @@ class PrimitiveOf(Template):
     measures the misfits in σ."""
 
     name: str = "primitive_of"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Geometry/Shape"
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = NamedShapes

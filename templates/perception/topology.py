@@ -64,7 +64,7 @@ class Topology(Template):
     gap between their boxes, in path units."""
 
     name: str = "topology"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L1/Relation/Relative Direction"
     formats: tuple[FormatName, ...] = ("choice", "yes_no")
     facts: ClassVar[type[Facts]] = RelatedPair

@@ -11,7 +11,10 @@ Bodies = Float64[np.ndarray, "n 9"]
 a cone (apex towards +z) the first, its radius, and the last."""
 
 SHAPES = ("cuboid", "cylinder", "ball", "cone", "flat plate")
-_RATIOS = {"cuboid": (0.3, 1.0), "cylinder": (0.3, 8.0), "cone": (0.5, 5.0), "flat plate": (0.001, 0.08)}
+_SLIMMEST = 8.0
+"""Greatest ratio of the longest side of a cuboid to the next one, and of a cylinder's height to its diameter: photos do
+not show which of the two a slimmer body is."""
+_RATIOS = {"cuboid": (0.3, 1.0), "cylinder": (0.3, _SLIMMEST), "cone": (0.5, 5.0), "flat plate": (0.001, 0.08)}
 """Least and greatest ratio of the shortest side of a cuboid or plate to the next one, and of the height of a cylinder
 or cone to its diameter. What lies between a plate and a cuboid has no name that people agree on."""
 
@@ -60,13 +63,11 @@ def out_of_limits(shape: str, bodies: Bodies) -> Number:
     """By how much the ln of a ratio of sides is outside of what the name of the shape allows."""
     if shape == "ball":
         return np.zeros(len(bodies))
-    if shape in ("cylinder", "cone"):
-        ratio = bodies[:, 8] - bodies[:, 6]
-    else:
-        shortest, next_one, _ = np.sort(bodies[:, 6:], axis=1).T
-        ratio = shortest - next_one
+    shortest, next_one, longest = np.sort(bodies[:, 6:], axis=1).T
+    ratio = bodies[:, 8] - bodies[:, 6] if shape in ("cylinder", "cone") else shortest - next_one
+    slim = longest - next_one - np.log(_SLIMMEST) if shape == "cuboid" else np.zeros(len(bodies))
     least, most = np.log(_RATIOS[shape])
-    return np.maximum(least - ratio, 0) + np.maximum(ratio - most, 0)
+    return np.maximum(least - ratio, 0) + np.maximum(ratio - most, 0) + np.maximum(slim, 0)
 
 
 def _axes(bodies: Bodies) -> Float64[np.ndarray, "n 3 3"]:

@@ -38,6 +38,10 @@ _WAY, _IN_PLACE, _LITTLE = 0.25, 0.04, 0.015
 _ALONG, _ACROSS = np.radians([20.0, 65.0])
 """Largest angle of the way to the view axis where the camera approaches; least one where it passes."""
 _BETWEEN = np.radians(40.0)
+_SIDEWAYS, _NOT_SIDEWAYS = np.radians([25.0, 45.0])
+"""Largest angle of the way to left and right where the camera passes, and the border."""
+_BACK = 0.1
+"""Largest part of the way that a camera goes back."""
 _SAME_RANGE = np.log(1.5)
 """What the camera approaches is at the same place in all frames, within this logarithm of its range."""
 _NEAR_CENTRE, _LEAST_SHARE = 0.45, 0.08
@@ -117,7 +121,7 @@ def _manner(scene: Scene, first: int, last: int) -> Manner:
     found = Manner(why=_NO_MANNER) if straight else _orbit(poses, middle, axis_sigma, turn_sigma, sigma)
     if found.why:
         other = (
-            _straight(scene, way, poses[:, :3, 2], middle, turns, sigma)
+            _straight(scene, way, poses, middle, turns, sigma)
             if straight
             else _wanders(poses, middle, axis_sigma, turn_sigma, sigma)
         )
@@ -145,19 +149,20 @@ def _revealed(
 def _straight(
     scene: Scene,
     way: Float64[np.ndarray, "n 3"],
-    axes: Float64[np.ndarray, "n 3"],
+    poses: Float64[np.ndarray, "n 4 4"],
     middle: Middle,
     turns: float,
     sigma: float,
 ) -> Manner:
     """Of a camera that hardly turns: towards the middle of the picture, away from it, or past it."""
-    length, axis = float(np.linalg.norm(way[-1])), axes.mean(axis=0) / np.linalg.norm(axes.mean(axis=0))
+    length, (right, _, axis) = float(np.linalg.norm(way[-1])), _mean_axes(poses)
     ahead = float(way[-1] @ axis)
-    angle = float(np.arccos(np.clip(abs(ahead) / length, 0, 1)))
+    angle, sideways = (float(np.arccos(np.clip(abs(way[-1] @ one) / length, 0, 1))) for one in (axis, right))
     angle_sigma = float(np.hypot(scene.direction_sigma_rad, sigma / length))
     bend = float(np.linalg.norm(way - np.outer(way @ way[-1] / length**2, way[-1]), axis=1).max()) / length
     along = (middle.world_from_cam[:, :3, 3] - middle.world_from_cam[0, :3, 3]) @ axis
-    if bend > np.sin(_ALONG):
+    done = way @ way[-1] / length**2
+    if bend > np.sin(_ALONG) or (np.maximum.accumulate(done) - done).max() > _BACK:
         return Manner(why=_NO_MANNER)
     if angle <= _ALONG:
         from_start = middle.range + along  # were nothing hidden, all would be equal
@@ -173,8 +178,18 @@ def _straight(
         return _decided(gaps, bool(nearer >= _NEARER), IN if ahead > 0 else OUT, turns, nearer)
     share = length / float(np.median(middle.range))
     share_sigma = float(np.hypot(sigma / np.median(middle.range), middle.sigma * share))
-    gaps = [(share - _WAY / 2, share_sigma), (angle - _BETWEEN, angle_sigma)]
-    return _decided(gaps, bool(angle >= _ACROSS and share >= _WAY), PAST, turns)
+    gaps = [
+        (share - _WAY / 2, share_sigma),
+        (angle - _BETWEEN, angle_sigma),
+        (_NOT_SIDEWAYS - sideways, angle_sigma),
+    ]
+    return _decided(gaps, bool(angle >= _ACROSS and sideways <= _SIDEWAYS and share >= _WAY), PAST, turns)
+
+
+def _mean_axes(poses: Float64[np.ndarray, "n 4 4"]) -> Float64[np.ndarray, "3 3"]:
+    """Right, down and ahead of a camera that hardly turns, in the world."""
+    axes = poses[:, :3, :3].mean(axis=0).T
+    return np.asarray(axes / np.linalg.norm(axes, axis=1, keepdims=True))
 
 
 def _orbit(

@@ -9,7 +9,7 @@ from templates.columns import Columns, Texts
 from templates.scene.object_boxes import Number, Row, boxes_of
 from templates.scene.object_gaps import gaps
 from templates.scene.scene import Scene
-from templates.scene.support import supports
+from templates.scene.support import FLOOR, UNKNOWN, supports
 
 INSIDE, ON, UNDER, APART = "inside", "on top", "underneath", "apart"
 _LEAST_GAP_M = 0.02
@@ -39,13 +39,14 @@ def contact(scene: Scene, frame: Row, a: Row, b: Row) -> Contact:
     """The relation of the objects a to the objects b.
 
     On top: `supports` says so. Inside: at least 80 % of the box lies in the box of an object with a part to put things
-    in. Apart: the boxes, which contain the objects, are clearly apart. Objects whose boxes meet otherwise may or may
-    not touch.
+    in, and it does not stand on the floor, as under a desk with a drawer. Apart: the boxes, which contain the objects,
+    are clearly apart. Objects whose boxes meet otherwise may or may not touch.
     """
-    rests_on, carried_by = _stands(scene, frame, a, b), _stands(scene, frame, b, a)
+    under_a, under_b = _beneath(scene, frame, a), _beneath(scene, frame, b)
+    rests_on, carried_by = (under_a == b) & (b >= 0), (under_b == a) & (a >= 0)
     depth, sigma, height = _within(scene, frame, a, b)
     other_depth, other_sigma, other_height = _within(scene, frame, b, a)
-    inside = with_hollow(scene, b)
+    inside = with_hollow(scene, b) & (under_a != FLOOR)
     inside[inside] = _share(scene, frame[inside], a[inside], b[inside]) >= _CONTAINED
     gap, gap_sigma, _ = gaps(scene, frame, a, b)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -65,13 +66,13 @@ def contact(scene: Scene, frame: Row, a: Row, b: Row) -> Contact:
     )
 
 
-def _stands(scene: Scene, frame: Row, a: Row, b: Row) -> Bool[np.ndarray, "n"]:
-    """Whether each a stands on its b."""
-    found = np.zeros(len(frame), dtype=bool)
+def _beneath(scene: Scene, frame: Row, object: Row) -> Row:
+    """What each object stands on, as in `supports`."""
+    found = np.full(len(frame), UNKNOWN)
     for each in np.unique(frame).tolist():
         beneath = scene.once(("supports", each), lambda each=each: supports(scene, each))  # type: ignore[misc]
-        rows = np.flatnonzero((frame == each) & (a >= 0) & (b >= 0))
-        found[rows] = beneath[a[rows]] == b[rows]
+        rows = np.flatnonzero((frame == each) & (object >= 0))
+        found[rows] = beneath[object[rows]]
     return found
 
 

@@ -11,6 +11,8 @@ from templates.scene.scene import Frames, Scene
 _MAX_ROLL_RAD, _MAX_PITCH_RAD = np.radians(20.0), np.radians(60.0)
 """Beyond this roll, right in the photo is not right on the floor; beyond this pitch, nobody sees what is ahead."""
 
+NOT_UPRIGHT = "the photo is not upright"
+
 
 @dataclass(frozen=True, kw_only=True)
 class LevelAxes(Columns):
@@ -24,6 +26,13 @@ class LevelAxes(Columns):
     """σ per axis of up."""
     upright: Bool[np.ndarray, "n"]
     """Whether right and ahead on the floor are those of the photo: it is neither rolled nor pitched far."""
+
+    @property
+    def heading_sigma_rad(self) -> Float64[np.ndarray, "n"]:
+        """σ of `ahead` about up, by that of up: the more, the farther the photo looks up or down."""
+        level = np.hypot(self.up[:, 0], self.up[:, 1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(self.sigma_rad * np.abs(self.up[:, 2]) / level)
 
 
 def level_axes(scene: Scene, frames: Frames) -> LevelAxes:

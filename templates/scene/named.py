@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
+from functools import cache
 
 import numpy as np
 from jaxtyping import Bool, Int64
@@ -11,11 +12,56 @@ from templates.columns import Texts
 from templates.scene.objects import UNNAMED, projected_boxes, seen_objects
 from templates.scene.scene import Scene, find_rows
 
+_LIKE = tuple(
+    frozenset(line.split(", "))
+    for line in (
+        "person, person sitting, cyclist, rider, driver, motorcyclist, boy, girl, child, baby, worker",
+        "cyclist, bicycle",
+        "motorcyclist, motorcycle, scooter, moped",
+        "car, van, pickup, suv, taxi",
+        "truck, van, pickup",
+        "bus, van, minibus",
+        "table, desk",
+        "table, counter",
+        "table, nightstand",
+        "chair, stool, seat, bench",
+        "sofa, armchair, ottoman",
+        "stool, ottoman, pouf",
+        "cup, mug",
+        "cup, glass",
+        "dish, bowl",
+        "dish, plate",
+        "rug, carpet, mat",
+        "cushion, pillow",
+        "picture, poster, photo, frame",
+        "box, crate, carton, parcel, package",
+        "bag, backpack, handbag",
+        "bag, suitcase",
+        "cupboard, wardrobe, closet, locker",
+        "cupboard, sideboard, dresser, chest of drawers, nightstand",
+        "shelf, bookshelf, rack",
+        "television, monitor, screen, display",
+        "pot, pan",
+        "can, jar, bottle",
+        "can, tin",
+        "trash can, bin, bucket",
+        "curtain, blinds, blind",
+        "potted plant, plant, flower",
+    )
+)
+"""Folded names that different people may use for one object."""
+
 
 def unique_names(scene: Scene) -> Bool[np.ndarray, "n"]:
-    """Of each of the `seen_objects`, whether its name is sure and can mean no other object in the photo; computed once
-    per scene."""
+    """Of each of the `seen_objects`, whether its name is sure and can mean no other listed object in the photo;
+    computed once per scene. Whether every object is listed says `all_listed`."""
     return scene.once("unique names", lambda: _unique_names(scene))
+
+
+def all_listed(scene: Scene, name: Texts) -> Bool[np.ndarray, "n"]:
+    """Whether the list of objects holds every object of each (folded) name."""
+    complete = () if scene.objects is None else scene.objects.complete
+    return np.isin(name, [folded(one) for one in complete]) | ("*" in complete)
 
 
 def seen_rows(scene: Scene, frame: Int64[np.ndarray, "n"], object: Int64[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:
@@ -42,10 +88,22 @@ def rows_called(scene: Scene, frame: Int64[np.ndarray, "n"], name: Texts) -> Int
 
 def may_be_called(name: str, names: Collection[str]) -> bool:
     """Whether an object with another one of the names may be meant by `name`, or the other way round: plurals, kinds
-    ("armchair": chair), and objects without a name."""
+    ("armchair": chair), names that people use for one another ("mug": cup), and objects without a name."""
     others = {*names} - {name}
     pairs = [pair for other in others for pair in ((name, other), (other, name))]
-    return "" in others or any(long in (f"{short}s", f"{short}es") or long.endswith(short) for short, long in pairs)
+    alike = {kind for kinds in _LIKE if kinds & _kinds(name) for kind in kinds}
+    return (
+        "" in others
+        or any(long in (f"{short}s", f"{short}es") or long.endswith(short) for short, long in pairs)
+        or any(alike & _kinds(other) for other in others)
+    )
+
+
+@cache
+def _kinds(name: str) -> frozenset[str]:
+    """The name, and its last word, which says the kind, in the singular."""
+    last = name.rpartition(" ")[2]
+    return frozenset({name, last, last.removesuffix("s"), last.removesuffix("es")})
 
 
 def may_be_missed(scene: Scene, frame: int, found: Int64[np.ndarray, "k"]) -> set[str]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
-from experts.objects.object_names import folded
 from templates.columns import Columns, Texts
 from templates.measured import first_reason
-from templates.scene.named import may_be_called
+from templates.scene.named import all_listed, may_be_called
 from templates.scene.scene import Scene
 from templates.scene.sightings import Sightings, object_names, one_identity, sightings
 
@@ -50,11 +49,9 @@ def named_in_videos(scene: Scene, frames: Int64[np.ndarray, "n v"], name: Texts)
         unknown[row] = np.isnan(seen_in.area[:, mine]).any()
         doubtful[row] = (seen.any(axis=0) & ~clear).any()
         ambiguous[row] = may_be_called(called, {*names[(seen_in.area != 0).any(axis=0)].tolist()})
-    objects = scene.objects
-    listed = {folded(one) if one != "*" else one for one in (() if objects is None else objects.complete)}
     cases = {
         "objects are not surely the same in all frames": lacking,
-        "not every object of this name is listed": ~np.isin(name, [*listed]) & ("*" not in listed),
+        "not every object of this name is listed": ~all_listed(scene, name),
         "what is visible of an object is not known": unknown,
         "an object may be too small or too little visible": doubtful,
         "another name may mean the same kind": ambiguous,

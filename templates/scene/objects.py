@@ -205,9 +205,11 @@ def _seen(scene: Scene) -> SeenObjects:
 
 def _without_masks(scene: Scene, objects: Objects, row: int) -> tuple[np.ndarray, ...]:
     """Row of the photo, number, box, middle, unknown depth, area, and whether the border cuts it, of each object in a
-    photo: by detected boxes, else by the projections of oriented ones."""
+    photo: by detected boxes, else by the projections of oriented ones if there are no masks in any photo."""
     size = np.array([scene.clip.width_px, scene.clip.height_px])
     every = projected_boxes(scene, objects, row) if objects.box_px is None else objects.box_px[row]
+    if objects.box_px is None and _masks_of(scene, objects).area.any():  # walls would not hide projected boxes
+        every = np.full_like(every, np.nan)
     number = np.flatnonzero(np.isfinite(every).all(axis=(1, 2)))
     middle = every[number].mean(axis=1)
     in_photo = ((middle >= 0) & (middle <= size - 1)).all(axis=1)

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 from scipy.spatial import ConvexHull, QhullError, cKDTree
 
-from experts.signals import PointTracks
+from experts.signals import Objects, PointTracks
 from templates.measured import Measured, first_reason
 from templates.scene.correspondence import objects_at
 from templates.scene.marks import Frame, Pixel
@@ -21,9 +21,10 @@ INSIDE_PX = 6.0
 _BORDER_PX = 3
 """An object mask counts where all pixels within this distance belong to the same object."""
 _MIN_MOVED_SHARE = 0.02
-"""An object of known pose moves if it travels at least this share of its distance from the camera."""
-_MAX_STATIC_SHARE = 1e-3
-"""It is static if it travels at most this share."""
+"""A spot on an object of known pose moves if it travels at least this share of its distance from the camera."""
+_MAX_STATIC_SHARE, _MAX_STATIC_TURN = 1e-3, 3e-3
+"""It is static if the object travels at most this share, and no component of its axes changes by more, in all frames
+from the first photo to the last."""
 
 _AT_BORDER = "at the border of an object"
 _NOT_LISTED = "objects are not known in all photos"
@@ -33,7 +34,8 @@ def point_motion(
     scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray, "n k"], inside_px: float = INSIDE_PX
 ) -> Measured:
     """Label "yes" or "no" for a pixel of `frame` over `frames` (-1 ends a row): by the poses of objects where a
-    dataset has them, else by tracks. Measures the residual in px at 640 px width, or the moved share of the range."""
+    dataset has them, else by tracks. Measures the residual in px at 640 px width, or the moved share of the range; what
+    only moves between the photos is not decided."""
     if scene.exact_objects is None:
         return _by_tracks(scene, frame, xy_px, frames, inside_px)
     by_pose = _by_pose(scene, frame, xy_px, frames)
@@ -128,17 +130,23 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
     shown = np.concatenate([frame[:, None], np.where(frames < 0, frame[:, None], frames)], axis=1)
     rows = find_rows(objects.frames, shown)
     k, alone = _object_around(scene, frame, xy_px)
-    poses = objects.world_from_object[rows, k[:, None]]
-    turned = np.abs(poses[..., :3, :3] - poses[:, :1, :3, :3]).max(axis=(1, 2, 3), initial=0.0)
-    moved = np.maximum(np.linalg.norm(poses[..., :3, 3] - poses[:, :1, :3, 3], axis=2).max(axis=1), turned)
+    poses, camera = objects.world_from_object[rows, k[:, None]], scene.world_from_cam(frame)
+    surface = scene.surface(frame, xy_px)
+    start = np.einsum("nij,nj->ni", camera[:, :3, :3], surface.xyz_cam) + camera[:, :3, 3]
+    spot = np.einsum("nji,nj->ni", poses[:, 0, :3, :3], start - poses[:, 0, :3, 3])  # in the axes of the object
+    places = np.einsum("nsij,nj->nsi", poses[..., :3, :3], spot) + poses[..., :3, 3]
+    moved = np.linalg.norm(places - places[:, :1], axis=2).max(axis=1)
+    travelled, turned = _between(objects, rows, k)
     with np.errstate(invalid="ignore"):
-        share = np.where(k >= 0, moved, 0.0) / scene.surface(frame, xy_px).range
+        share = np.where(k >= 0, moved, 0.0) / surface.range
+        rests = (travelled <= _MAX_STATIC_SHARE * surface.range) & (turned <= _MAX_STATIC_TURN)
+        still = (share <= _MAX_STATIC_SHARE) & ((k < 0) | rests)
     with_mask = masks_in_photos(scene)[rows[:, 0]].any(axis=1)
     unlisted = (rows < 0).any(axis=1) | ~with_mask | ((k < 0) & ("*" not in objects.complete))
     cases = {
         _AT_BORDER: ~alone,
         _NOT_LISTED: unlisted,
-        "the object moves too little to decide": ~((share <= _MAX_STATIC_SHARE) | (share >= _MIN_MOVED_SHARE)),
+        "the object moves too little to decide": ~(still | (share >= _MIN_MOVED_SHARE)),
     }
     return Measured(
         why=first_reason(len(frame), cases),
@@ -148,6 +156,21 @@ def _by_pose(scene: Scene, frame: Frame, xy_px: Pixel, frames: Int64[np.ndarray,
         margin=np.full(len(frame), np.inf),
         evidence={"moved_share_of_range": share.round(4)},
     )
+
+
+def _between(
+    objects: Objects, rows: Int64[np.ndarray, "n s"], object: Int64[np.ndarray, "n"]
+) -> tuple[Float64[np.ndarray, "n"], Float64[np.ndarray, "n"]]:
+    """The largest way of each object from its place in the first photo, in all frames up to the last one, and the
+    largest change of a component of its axes."""
+    each = np.column_stack([rows[:, 0], rows.min(axis=1), rows.max(axis=1), object])
+    spans, of_row = np.unique(each, axis=0, return_inverse=True)
+    way, turn = np.zeros(len(spans)), np.zeros(len(spans))
+    for span, (first, low, high, k) in enumerate(spans.tolist()):
+        change = objects.world_from_object[low : high + 1, k] - objects.world_from_object[first, k]
+        way[span] = np.linalg.norm(change[:, :3, 3], axis=1).max(initial=0.0)
+        turn[span] = np.abs(change[:, :3, :3]).max(initial=0.0)
+    return way[of_row.reshape(-1)], turn[of_row.reshape(-1)]
 
 
 def _still(count: int) -> Measured:

@@ -15,7 +15,8 @@ from templates.scene.scene import Scene
 from templates.scene.support import FLOOR, UNKNOWN, over_one_another, supports
 
 CARRIED, CARRIES, TOGETHER, SEPARATE = "carried", "carries", "together", "separate"
-"""The other one carries it, it carries the other one, a third one carries both, or none of these."""
+"""The other one carries it, it carries the other one, a third one carries both, or none of these. Where one carries the
+other and a third one carries both, two of these are true, and nothing is decided."""
 BELOW, ABOVE, STACKED, ASIDE = "below", "above", "stacked", "aside"
 """It lies straight below the other one, or above it, and does not touch it; one stands on the other; or neither lies
 over the other."""
@@ -35,6 +36,8 @@ def held(scene: Scene, frame: Row, a: Row, b: Row) -> tuple[Texts, Number]:
         if min(one, other) < 0 or one == other:
             continue
         (below, complete), (other_below, other_complete) = (carriers(scene, photo, each) for each in (one, other))
+        if below & other_below and (other in below or one in other_below):
+            continue
         if other in below:
             relation[row] = CARRIED
         elif one in other_below:

@@ -15,7 +15,7 @@ STATEMENTS: Mapping[str, str] = {
     "nearer": "Object {a} is nearer to the camera than object {b}.",
     "higher": "The top of object {a} is higher up than the top of object {b}.",
     "carries": "Object {a} carries object {b}.",
-    "together": "The same piece of furniture carries objects {a} and {b}.",
+    "together": "One and the same object carries objects {a} and {b}.",
     "hides": "Object {a} hides a part of object {b}.",
     "below": "Object {a} is straight below object {b}, with space between the two.",
     "hangs": "A wall alone holds up object {a}.",

@@ -48,8 +48,8 @@ class TaskStates:
     back: Bool[np.ndarray, "n"]
     """Whether the effector goes back, or does again what it has done."""
     finish: int
-    """Row from which on the task may be done: its last stage begins; the middle, where there are neither steps nor
-    grips."""
+    """Row from which on the task may be done: its last step begins, or what was gripped is let go for the last time,
+    whichever is earlier; without both the last grip; the middle, where there is none either."""
     settled: int
     """Row from which on nothing changes any more."""
 
@@ -97,7 +97,7 @@ def task_states(scene: Scene) -> TaskStates | str:
 
 
 def why_no_progress(states: TaskStates, frames: Int64[np.ndarray, "n k"]) -> Texts:
-    """Why frames in ascending order show no steady progress; "" where they do."""
+    """Why frames in ascending order show no steady progress; "" where they do, and only the last may show the end."""
     rows = states.rows(frames)
     a, b = np.triu_indices(frames.shape[1], 1)
     safe = np.maximum(rows, 0)
@@ -105,6 +105,7 @@ def why_no_progress(states: TaskStates, frames: Int64[np.ndarray, "n k"]) -> Tex
         "the state of the effector is not known in a photo": (rows < 0).any(axis=1),
         "two photos show nearly the same state": (states.change(safe[:, a], safe[:, b]) < 1).any(axis=1),
         "the effector goes back or grips again in between": states.goes_back(safe[:, 0], safe[:, -1]),
+        "the task may be finished in two photos": safe[:, -2] >= states.finish,
     }
     return first_reason(len(frames), cases)
 
@@ -135,12 +136,14 @@ def _task_states(path: EffectorPath | None, task: Task | None) -> TaskStates | s
         back=np.zeros(len(at), dtype=bool), finish=0, settled=0,
     )  # fmt: skip
     back = _going_back(states) | _gripping_again(closed, np.searchsorted(steps, np.arange(len(frames)), side="right"))
-    finish = int(steps[-1]) if len(steps) else int(grips[-1]) if len(grips) else len(at) // 2
+    released = grips[1:][~closed[grips[1:]]]  # what opens first has gripped nothing
+    last = [int(rows[-1]) for rows in (steps, released) if len(rows)]
+    last = last or [int(grips[-1]) if len(grips) else len(at) // 2]
     moving = np.flatnonzero(states.change(np.arange(len(at)), np.full(len(at), len(at) - 1)) >= 0.5)
-    settled = int(max(moving[-1] + 1 if len(moving) else 0, min(finish, len(at) - 1)))
+    settled = int(max(moving[-1] + 1 if len(moving) else 0, min(max(last), len(at) - 1)))
     return TaskStates(
         frames=frames, room=room, at=at, turned=states.turned, opening=opening, sigma=sigma, stage=stage, back=back,
-        finish=min(finish, settled), settled=settled,
+        finish=min(*last, settled), settled=settled,
     )  # fmt: skip
 
 

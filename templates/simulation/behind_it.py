@@ -47,7 +47,7 @@ class BehindIt(Template):
     """Which of three objects of photo 2 another object hides in photo 1. Measures the share of each that it hides."""
 
     name: str = "behind_it"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Causal Reasoning/Relation"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Neighbours

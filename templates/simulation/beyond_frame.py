@@ -118,7 +118,7 @@ class BeyondFrame(Template):
     Measures the angle from the point to it, in rad."""
 
     name: str = "beyond_frame"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Causal Reasoning/Relation"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = PointAtEdge

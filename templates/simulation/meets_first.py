@@ -79,7 +79,7 @@ class MeetsFirst(Template):
     later; it is asked only where the motions in the video lead to the same."""
 
     name: str = "meets_first"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L3/Causal Reasoning/Dynamics"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Race
@@ -127,7 +127,7 @@ class MeetsFirst(Template):
             evidence={
                 "expected_s": expected.round(2),
                 "way_px": np.column_stack([a.way_px, b.way_px]).round(1),
-                "px_per_s": np.column_stack([a.px_per_s, b.px_per_s]).round(1),
+                "px_per_s": np.column_stack([one.way_px / one.expected_s for one in (a, b)]).round(1),
                 "each_s": np.column_stack([a.expected_s, b.expected_s]).round(2),
             },
             traps={

@@ -48,6 +48,7 @@ _THERE, _ELSEWHERE = 0.55, 1.2
 _BETWEEN, _EDGE = 24, 0.2
 """Places tested between the end of a route and the object, and how far from the object the first may be that is not
 free."""
+_MAX_ROLL_RAD, _MAX_PITCH_RAD = np.radians([20.0, 60.0])
 _START = 0.35
 """The camera itself may have been nearer to things, within this distance of the start."""
 _LONGEST = 1.12
@@ -91,7 +92,7 @@ class RouteOnMap(Template):
     lengths in metres."""
 
     name: str = "route_on_map"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Sequential Planning/Route"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = RoutesOnMap
@@ -172,12 +173,15 @@ class RouteOnMap(Template):
 
 
 def _view(scene: Scene, room: Room, frame: int) -> tuple[Float64[np.ndarray, "2"], Float64[np.ndarray, "2 2"]]:
-    """Where the camera is on the plan, and right and ahead of it as rows; NaN where unknown."""
+    """Where the camera is on the plan, and right and ahead of it as rows; NaN where unknown, or where the photo is
+    rolled or looks far up or down: what it shows ahead and to the right is not so on the map."""
     pose = scene.world_from_cam(frame)
     at = on_floor_plan(room, pose[:3, 3])
-    ahead = (room.world_from_floor[:3, :3].T @ pose[:3, 2])[:2]
-    ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-9)
-    return at, np.array([[ahead[1], -ahead[0]], ahead])
+    right, _, ahead = (room.world_from_floor[:3, :3].T @ pose[:3, :3]).T[:, :2]
+    level = float(np.linalg.norm(ahead))
+    axes = np.array([[ahead[1], -ahead[0]], ahead]) / max(level, 1e-9)
+    upright = level >= np.cos(_MAX_PITCH_RAD) and axes[0] @ right >= np.cos(_MAX_ROLL_RAD)
+    return (at if upright else np.full(2, np.nan)), axes
 
 
 def _foot(scene: Scene, frame: int, object: int) -> Float64[np.ndarray, "p 2"] | None:

@@ -17,6 +17,7 @@ from templates.perception.nearest_option import MARKS, margin, named, nearest, r
 from templates.question import FormatName, Phrasing
 from templates.scene.intervals import places
 from templates.scene.legs import legs, on_level, random_routes
+from templates.scene.level_axes import NOT_UPRIGHT, level_axes
 from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.pictures import Pictures
 from templates.scene.scene import SURFACE, Scene
@@ -62,7 +63,7 @@ class WhereItEnds(Template):
     metres."""
 
     name: str = "where_it_ends"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Sequential Planning/Route"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Directions
@@ -135,12 +136,12 @@ class WhereItEnds(Template):
         frames = np.column_stack([facts.frame, facts.frames_options])
         poses = scene.world_from_cam(frames)
         at, _ = on_level(scene, poses[..., :3, 3])
-        ahead, _ = on_level(scene, poses[:, 0, :3, 2])
+        ahead, axes = on_level(scene, poses[:, 0, :3, 2])[0], level_axes(scene, facts.frame)
         with np.errstate(divide="ignore", invalid="ignore"):
             plan = (at[:, 1:] - at[:, :1]) / (ahead / np.abs(ahead))[:, None]
             error = np.abs(plan - _end(facts.steps)[:, None])
             own_sigma = np.linalg.norm(scene.position_sigma(frames)[:, [0, 1]], axis=1)[:, None]
-            heading = scene.relative_rotation_sigma_rad(frames)[:, None]
+            heading = np.hypot(scene.relative_rotation_sigma_rad(frames), axes.heading_sigma_rad)[:, None]
             metre = np.hypot(scene.metre_relative_sigma, scene.travel_relative_sigma)
             relative = np.sqrt(scene.direction_sigma_rad**2 + heading**2 + metre**2)
             sigma = np.hypot(own_sigma, relative * np.abs(plan).max(axis=1, keepdims=True)).repeat(len(MARKS), axis=1)
@@ -160,6 +161,7 @@ class WhereItEnds(Template):
                 {
                     "lengths are not known in metres": np.full(len(facts), not np.isfinite(scene.metre_relative_sigma)),
                     POSITION_UNKNOWN: np.isnan(poses).any(axis=(1, 2, 3)),
+                    NOT_UPRIGHT: ~axes.upright,
                     "the distance of the scene is not known": np.isnan(per_unit).any(axis=1),
                     **cases,
                     "two options are nearly as near": ~(next_least - least >= _APART_M),
@@ -170,7 +172,7 @@ class WhereItEnds(Template):
             label=number,
             margin=margin(error, sigma),
             evidence={
-                "end_m": np.column_stack([(end := _end(facts.steps)).real, end.imag]).round(2),
+                "end_m": np.column_stack([-(end := _end(facts.steps)).imag, end.real]).round(2),
                 "off_m": error.round(2),
             },
             traps={

@@ -11,6 +11,7 @@ from experts.signals import EffectorPath, NoEstimate, Signal, Task
 from spatial_engine.rendering import as_clip
 from spatial_engine.rendering.episodes import RenderedEpisode, pick_and_place, true_episode_signals
 from spatial_engine.rendering.push_and_pull import open_drawer, push
+from templates.agent.self_goaling.goal_here import _instead_of, _is_absent
 from templates.asked import ClipQuestions, Draft
 from templates.columns import Json
 from templates.generate import ask_clip, measured_by
@@ -59,13 +60,13 @@ def moved(episode: RenderedEpisode, frame: int) -> np.ndarray:
 
 
 def how_far(episode: RenderedEpisode, frame: int) -> tuple[float, ...]:
-    """Grows with the progress: nearer to the object, closed, up, nearer to the plate, down, open, away."""
+    """Grows with the progress: nearer to the object, closed, up, nearer to the plate, down, open. After that, none."""
     at, start, end = (moved(episode, f) for f in (frame, 0, len(episode.scene) - 1))
     apart, opening = float(np.linalg.norm(fingers(episode, frame) - at)), float(episode.opening[frame])
     if np.linalg.norm(at - start) < 1e-6:
         return (0, -round(apart, 5), -round(opening, 5))
     if np.linalg.norm(at - end) < 1e-6:
-        return (2, round(apart, 5), round(opening, 5))
+        return (2, round(opening, 5))
     left = float(np.linalg.norm((end - at)[:2]))
     arrived = left < 1e-6
     return (1, -round(left, 5), round(float(-at[2] if arrived else at[2]), 5))
@@ -308,6 +309,55 @@ def test_a_second_try_is_no_progress() -> None:
     assert why == "the effector goes back or grips again in between"
 
 
+def measured_why(name: str, episode: RenderedEpisode, rows: list[dict[str, Json]], **changes: Signal) -> list[str]:
+    """Why a template refuses these facts about the task."""
+    clip, signals = signals_of(episode)
+    template = TEMPLATES.load(name)()
+    (world,) = scenes_of(clip, {**signals, **changes})
+    facts = template.facts.from_json([{"task": episode.task.instruction, **row} for row in rows])
+    return measured_by(template, facts, world).why.tolist()
+
+
+def early(episode: RenderedEpisode, last_step: str = "") -> dict[str, Signal]:
+    """The same attempt in two thirds of the time, with one more step or without any: the gripper lets go at frame 69,
+    goes home, and closes there on nothing at frame 112."""
+    path, rows = signals_of(episode)[1]["effector_path"], np.minimum(np.arange(_FRAMES) * 3 // 2, _FRAMES - 1)
+    assert isinstance(path, EffectorPath)
+    opening = np.where(np.arange(_FRAMES) < 112, path.opening[rows], path.opening.min())
+    texts, starts = (*episode.task.step_texts, last_step), np.append(episode.task.step_frames * 2 // 3, 112)
+    count = len(texts) if last_step else 0
+    return {
+        "effector_path": replace(path, base_from_view=path.base_from_view[rows], opening=opening),
+        "task": replace(episode.task, step_texts=texts[:count], step_frames=starts[:count]),
+    }
+
+
+def test_what_follows_the_last_letting_go_is_no_progress() -> None:
+    episode = made(0)
+    changes, two = early(episode, "close the gripper"), "the task may be finished in two photos"
+    for name in ("most_progress", "state_order"):
+        rows: list[dict[str, Json]] = [{"frames": [10, 40, 72, 80]}, {"frames": [10, 40, 60, 80]}]
+        assert measured_why(name, episode, rows, **changes) == [two, ""]
+    rows = [{"frames": frames, "inverse": False, "change": ""} for frames in ([72, 80], [60, 80])]
+    assert measured_why("progress_pair", episode, rows, **changes) == [two, ""]
+
+
+@pytest.mark.parametrize("last_step", ["", "close the gripper"])
+def test_an_empty_gripper_that_closes_at_home_was_not_needed(last_step: str) -> None:
+    episode = made(0)
+    rows: list[dict[str, Json]] = [{"frame": frame} for frame in range(72, 91)]
+    found = measured_why("done_yet", episode, rows, **early(episode, last_step))
+    assert {*found} == {"the task may be finished or nearly finished"}
+
+
+def test_the_steps_are_told_in_their_order() -> None:
+    """Which comes next is told from the plan alone where they do not depend on each other."""
+    steps = "; ".join(made(0).task.step_texts)
+    drafts = worlds.drafts(asked(made(0), ("next_step", "steps_and_done")))
+    assert {draft.template for draft in drafts} == {"next_step", "steps_and_done"}
+    assert all(steps in draft.prompt for draft in drafts)
+
+
 def whys(episode: RenderedEpisode, path: EffectorPath, frames: list[int]) -> list[str]:
     """Why these photos are refused, on that path."""
     clip, signals = signals_of(episode)
@@ -325,3 +375,17 @@ def test_photos_of_different_states_look_different() -> None:
         for k, one in enumerate(pictures):
             for other in pictures[k + 1 :]:
                 assert (np.abs(one - other).max(axis=2) > 9).sum() > 40
+
+
+@pytest.mark.parametrize(
+    ("name", "present", "absent"),
+    [("cup", "mug", False), ("mug", "cup", False), ("purple block", "pink block", False),
+     ("pink block", "purple block", False), ("spoon", "mug", True), ("green block", "pink block", True)],
+)  # fmt: skip
+def test_no_task_is_wrong_that_another_name_makes_right(name: str, present: str, absent: bool) -> None:
+    assert _is_absent(name, {present}) is absent
+
+
+def test_a_task_about_a_toy_or_a_box_is_no_wrong_option() -> None:
+    """Where all objects are listed, one of them may be called so."""
+    assert not {"toy", "box"} & {*_instead_of("put the apple on the plate", "apple")}

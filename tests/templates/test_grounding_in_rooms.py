@@ -149,10 +149,10 @@ RIGHT = {
 }
 
 
-@seeds(0, 12)
+@seeds(0, 12, sampled=2)
 def test_every_answer_is_that_of_the_rendered_room(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=16, width_px=240, height_px=180)
-    least = {*RIGHT} if seed == 0 else {*RIGHT} - {"point_to_described"}  # it needs two objects of a name in a photo
+    least = {*RIGHT} if seed == 1 else {*RIGHT} - {"point_to_described"}  # it needs two objects of a name in a photo
     check(scene, true_signals(scene, as_clip(scene), stride=4), RIGHT, least)
 
 

@@ -63,10 +63,10 @@ RIGHT = {
 }
 
 
-@seeds(0, 12)
+@seeds(0, 12, sampled=2)
 def test_every_answer_is_that_of_the_rendered_frames(seed: int) -> None:
     scene = furnished_room(np.random.default_rng(seed), frames=24, width_px=240, height_px=180)
-    least = {*RIGHT} if seed == 0 else {"how_many", "first_seen"}
+    least = {*RIGHT} if seed == 1 else {"how_many", "first_seen"}
     check(scene, true_signals(scene, as_clip(scene), stride=2), RIGHT, least)
 
 

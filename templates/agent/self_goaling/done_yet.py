@@ -39,7 +39,7 @@ class DoneYet(Template):
     that fails. Measures the change of the state until the end, in changes that a person sees."""
 
     name: str = "done_yet"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Open-world Exploration/Self-Goaling"
     formats: tuple[FormatName, ...] = ("yes_no",)
     world: ClassVar[type[World]] = Episode

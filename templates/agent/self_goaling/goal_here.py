@@ -30,11 +30,11 @@ from templates.world import World
 _COLOURS = ("red", "yellow", "green", "blue", "purple", "pink", "black")
 """Those that a picture tells apart."""
 _MOVED = (
-    "apple", "banana", "book", "bottle", "bowl", "box", "brush", "can", "carrot", "corn", "cup", "fork", "jar", "knife",
+    "apple", "banana", "book", "bottle", "bowl", "brush", "can", "carrot", "corn", "cup", "fork", "jar", "knife",
     "lemon", "mug", "mushroom", "orange", "pan", "pot", "potato", "scissors", "spatula", "sponge", "spoon", "tomato",
-    "toy", "towel",
+    "towel",
 )  # fmt: skip
-"""What people put, push and carry."""
+"""What people put, push and carry, in words that mean one kind of object: a "toy" or a "box" can be nearly anything."""
 _VERBS = ("put", "place", "pick", "move", "take", "push", "pull", "bring", "lift", "grab", "carry", "get", "slide")
 """A task that begins so can be about any of them."""
 _OTHERS = 3
@@ -56,7 +56,7 @@ class GoalHere(Template):
     the visible area of the object, as a share of the photo."""
 
     name: str = "goal_here"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Open-world Exploration/Self-Goaling"
     formats: tuple[FormatName, ...] = ("choice",)
     world: ClassVar[type[World]] = Episode
@@ -155,8 +155,9 @@ def _instead_of(task: str, name: str) -> list[str]:
 
 
 def _is_absent(name: str, present: set[str]) -> bool:
-    """Whether no object can be meant by the name."""
-    return folded(name) not in present and not may_be_called(folded(name), present)
+    """Whether no object can be meant by the name. Some people call purple what others call pink."""
+    alike = {folded(name), folded(name.replace("purple", "pink")), folded(name.replace("pink", "purple"))}
+    return not any(one in present or may_be_called(one, present) for one in alike)
 
 
 def _named(name: str) -> re.Pattern[str]:

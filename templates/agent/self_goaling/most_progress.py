@@ -40,7 +40,7 @@ class MostProgress(Template):
     the least change between two of their states, in changes that a person sees."""
 
     name: str = "most_progress"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Open-world Exploration/Self-Goaling"
     formats: tuple[FormatName, ...] = ("choice",)
     world: ClassVar[type[World]] = Episode

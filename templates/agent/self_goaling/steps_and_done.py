@@ -62,7 +62,7 @@ class StepsAndDone(Template):
     the end, in changes that a person sees."""
 
     name: str = "steps_and_done"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L4/Open-world Exploration/Self-Goaling"
     formats: tuple[FormatName, ...] = ("choice",)
     world: ClassVar[type[World]] = Episode
@@ -146,11 +146,15 @@ class StepsAndDone(Template):
         return Offer.first_right(texts, mistakes=np.array(_MISTAKES)[shown])
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
-        """Three photos, and the lists of actions."""
+        """Three photos, all steps in order, and the lists of actions."""
         assert offer is not None
         return Phrasing(
             media=tuple(Photo(frame=frame) for frame in fact["frames"]),
-            values={"task": fact["task"], **{name: _list(fact[name]) for name in ("first", "second")}},
+            values={
+                "task": fact["task"],
+                "steps": "; ".join(fact["steps"].split("\n")),
+                **{name: _list(fact[name]) for name in ("first", "second")},
+            },
             options=tuple(offer.values(0)),
         )
 

@@ -35,7 +35,7 @@ class MissingStep(AmongSteps):
     """The only step that is done between two photos. Measures its number, from 0."""
 
     name: str = "missing_step"
-    version: str = "1"
+    version: str = "2"
     facts: ClassVar[type[Facts]] = MomentsOfTask
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> MomentsOfTask:

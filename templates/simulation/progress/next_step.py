@@ -66,7 +66,7 @@ class NextStep(AmongSteps):
     """The step that begins at the moment of a photo. Measures its number, from 0."""
 
     name: str = "next_step"
-    version: str = "1"
+    version: str = "2"
     facts: ClassVar[type[Facts]] = MomentOfTask
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> MomentOfTask:
@@ -103,7 +103,9 @@ class NextStep(AmongSteps):
         """One photo."""
         assert offer is not None
         return Phrasing(
-            media=(Photo(frame=fact["frame"]),), values={"task": fact["task"]}, options=tuple(offer.values(0))
+            media=(Photo(frame=fact["frame"]),),
+            values={"task": fact["task"], "steps": "; ".join(fact["steps"].split("\n"))},
+            options=tuple(offer.values(0)),
         )
 
 

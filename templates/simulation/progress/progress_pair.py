@@ -48,7 +48,7 @@ class ProgressPair(Template):
     the state, in changes that a person sees."""
 
     name: str = "progress_pair"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Sequential Planning/Operation"
     formats: tuple[FormatName, ...] = ("choice",)
     world: ClassVar[type[World]] = Episode

@@ -28,7 +28,7 @@ class StateOrder(MostProgress):
     two of their states, in changes that a person sees."""
 
     name: str = "state_order"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L3/Sequential Planning/Operation"
     formats: tuple[FormatName, ...] = ("order", "choice")
     labels: ClassVar[Mapping[FormatName, tuple[str, ...]]] = {}

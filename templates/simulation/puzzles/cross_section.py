@@ -137,7 +137,7 @@ class CrossSection(DrawnChoice):
 
     def working(self, row: Row) -> str:
         """Sides of the cut in order, in edges of the solid."""
-        corners = np.array(_true_shape(row["solid"], row["parts"], _corners_of(row["plane"])))
+        corners = _cut(row["solid"], row["parts"], _corners_of(row["plane"]))
         sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
         return ", ".join(f"{side:.2f}" for side in sides)
 

@@ -94,7 +94,7 @@ class PaperFold(DrawnChoice):
         """The holes after each fold is undone, the last one first."""
         size, folds, holes = _read(row)
         through = punched(size, folds, holes)
-        stages = [sorted({places(size, folds[:k])[cell] for cell in through}) for k in range(len(folds), 0, -1)]
+        stages = [sorted({places(size, folds[:k])[cell] for cell in through}) for k in reversed(range(len(folds)))]
         return "; then ".join(" ".join(f"[{x}, {y}]" for x, y in cells) for cells in stages)
 
     def mistakes(self, row: Row) -> Sequence[tuple[str, str]]:

@@ -7,7 +7,7 @@ import pytest
 from spatial_engine.dataset.question_line import question_of
 from spatial_engine.errors import UsageError
 from spatial_engine.evaluation.baselines import oracle_text
-from spatial_engine.language.reasoning import amount_of, chain, check_choice, states_answer
+from spatial_engine.language.reasoning import _mistakes, amount_of, chain, check_choice, states_answer
 from templates.asked import ClipQuestions
 from templates.generate import ask_clip, ask_puzzles
 from templates.question import BY_PEOPLE, Question
@@ -220,3 +220,14 @@ def test_options_that_turn_with_circular_evaluation_keep_their_chain() -> None:
         a_question(), options=["Point 2", "Point 1"], answer="B", evidence={**a_question().evidence, "traps": {}}
     )
     assert chain(turned).endswith("So the answer is B: Point 1.")
+
+
+def test_a_number_within_the_tolerance_is_no_mistake() -> None:
+    corner = {"template": "corner_angle", "format": "numeric", "answer": 92.0, "value": 92.0, "options": []}
+    near, far = (
+        a_question(**corner, tolerance=10.0, evidence={"traps": {"measured in the photo": value}})
+        for value in (88.3, 70)
+    )
+    assert not [*_mistakes(near)] and [*_mistakes(far)] == [
+        'A typical mistake ("measured in the photo") would give 70 instead.'
+    ]

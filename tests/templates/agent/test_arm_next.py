@@ -53,6 +53,25 @@ def test_silence_where_nothing_or_nothing_single_moves(frames: tuple[int, int], 
     assert label(*frames, kind, signals()) == "no single move or turn dominates"
 
 
+@pytest.mark.parametrize(
+    ("degrees", "found"),
+    [
+        (100, "Roll CW"),
+        (-100, "Roll CCW"),
+        (230, "turns nearly half around or farther"),
+        (400, "turns nearly half around or farther"),
+    ],
+)
+def test_a_wrist_that_turns_too_far_seems_to_turn_the_other_way(degrees: float, found: str) -> None:
+    """As it does where it takes off a lid."""
+    path = signals()["effector_path"]
+    assert isinstance(path, EffectorPath) and path.cam_from_base is not None
+    poses, axes = np.repeat(path.base_from_view[:1], 48, axis=0), path.cam_from_base[0, :3, :3]
+    roll = Rotation.from_euler("z", np.linspace(0, degrees, 48)[:, None], degrees=True).as_matrix()
+    poses[:, :3, :3] = axes.T @ roll @ axes @ poses[:, :3, :3]
+    assert label(0, 47, "turn", signals(base_from_view=poses)) == found
+
+
 def test_frames_without_a_pose_and_photos_in_the_wrong_order_are_refused() -> None:
     assert label(0, 60, "move", signals()) == "pose of the gripper or hand in the camera's axes not known"
     assert label(8, 0, "move", signals()) == "the photos are not in order of time"

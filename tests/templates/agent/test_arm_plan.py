@@ -7,11 +7,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from experts.signals import EffectorPath, Scale, Signal
-from templates.agent.arm_plan import PhotosOfArm, PlanArm
+from spatial_engine.dataset.question_line import question_of
+from templates.agent.arm_plan import MOST, PhotosOfArm, PlanArm
 from templates.answers import ArmPlan
 from templates.asked import Draft
 from templates.columns import Json
 from templates.generate import answers_to
+from templates.reasoning import reasoning_of
 from tests.templates import worlds
 
 PLAN = PlanArm()
@@ -141,3 +143,17 @@ def test_prompts_state_steps_and_units() -> None:
             f"{draft.answer.translation_step:g} m" in draft.prompt
             and f"{draft.answer.rotation_step_deg:g}°" in draft.prompt
         )
+
+
+def test_the_reasoning_tells_after_each_step_where_it_is_seen_from_photo_1() -> None:
+    """Amounts are those from photo 1, also in the last of six steps."""
+    counts = set()
+    for draft in asked(signals()):
+        question = question_of(draft, (), worlds.clip())
+        said, steps = reasoning_of(PlanArm).of(question)["compute"], question.value
+        assert len(said) == len(steps) == len(draft.media) - 1
+        for number, (sentence, step) in enumerate(zip(said, steps.values(), strict=True), 1):
+            assert sentence.startswith(f"After step {number}, counted in units from where it is in photo 1,")
+            assert f"it is {step['truck']:.1f} to the right" in sentence
+        counts.add(len(said))
+    assert max(counts) == MOST

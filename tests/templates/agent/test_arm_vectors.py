@@ -78,6 +78,18 @@ def test_silence(changes: dict[str, object]) -> None:
     assert not worlds.ask(VECTORS, signals(**changes)).asked
 
 
+def test_yaw_and_roll_are_less_sure_the_steeper_the_pitch() -> None:
+    path: Any = signals()["effector_path"]
+    poses, axes = path.base_from_view.copy(), path.cam_from_base[0, :3, :3]
+    poses[8:, :3, :3] = axes.T @ Rotation.from_euler("x", 60, degrees=True).as_matrix() @ axes @ poses[0, :3, :3]
+    facts = TwoPhotosOfGrip(frames=np.array([[0, 8]]), effector=np.array(["gripper"]))
+    level, steep = (VECTORS.measure(facts, worlds.scene(known)) for known in (signals(), signals(base_from_view=poses)))
+    assert steep.value[0, NAMES.index("d_pitch")] == pytest.approx(60, abs=1)
+    times = dict(zip(NAMES, (steep.sigma / np.maximum(level.sigma, 1e-9))[0].tolist(), strict=True))
+    assert times["d_roll"] == pytest.approx(2, rel=0.02) and times["d_yaw"] == pytest.approx(2, rel=0.02)
+    assert times["d_pitch"] == pytest.approx(1) and times["dx"] == pytest.approx(1)
+
+
 def test_the_frame_of_the_base_changes_nothing() -> None:
     turned = np.eye(4)
     turned[:3, :3], turned[:3, 3] = Rotation.random(rng=np.random.default_rng(0)).as_matrix(), (3, -1, 2)

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from action_mapping.primitives import COMPONENTS
-from templates.agent.legs import ROTATES, Motion, motion
+from templates.agent.legs import ROTATES, Motion, largest, motion
 from tests.templates import worlds
 
 PAN, TILT, ROLL = (COMPONENTS.index(f"{name}_rad") for name in ("pan", "tilt", "roll"))
@@ -46,3 +46,12 @@ def test_what_the_camera_does_to_directions_is_part_of_every_translation() -> No
     frames = np.array([[worlds.FRAMES[0], worlds.FRAMES[-1]]])
     more, less = (motion(each, frames).sigma[0, ~ROTATES] for each in (worlds.scene(signals), alone))
     assert (more > less).all()
+
+
+@pytest.mark.parametrize(("angle_deg", "is_sure"), [(12.0, True), (150.0, True), (164.0, False), (179.0, False)])
+def test_half_a_round_has_no_direction(angle_deg: float, is_sure: bool) -> None:
+    """By 179 degrees to the right is by 181 degrees to the left."""
+    moved = of_a_pan(0.0, 0.0, 0.0)
+    amounts, sigma = moved.amounts.copy(), np.full_like(moved.sigma, np.radians(0.5))
+    amounts[:, PAN] = np.radians(angle_deg)
+    assert (largest(Motion(amounts=amounts, sigma=sigma), ROTATES).visible[0] > 3) == is_sure

@@ -124,3 +124,18 @@ def test_wandering_goes_and_looks_first_one_way_and_then_another() -> None:
     assert labels(worlds.signals(poses=poses)) == {"wanders"}
     poses[:, 0, 3] = 0
     assert labels(worlds.signals(poses=poses)) == set(), "its way does not bend"
+
+
+@pytest.mark.parametrize("way", [(0, 0, 1.8), (0, 0, -1.8)])
+def test_a_camera_that_rises_or_sinks_does_not_track_sideways(way: tuple[float, float, float]) -> None:
+    assert labels(worlds.signals(poses=filmed(way))) == set()
+
+
+@pytest.mark.parametrize("way", [(0, 2.75, 0), (0, -3.0, 0), (2.6, 0, 0)])
+def test_a_camera_that_goes_back_has_no_manner(way: tuple[float, float, float]) -> None:
+    poses = filmed(way)
+    facts = MANNER.facts.from_json([{"frames": worlds.FRAMES.tolist()}])
+    assert MANNER.measure(facts, worlds.scene(worlds.signals(poses=poses))).why.tolist() == [""]
+    t = np.linspace(0, 1.33, len(worlds.FRAMES))[:, None]
+    poses[:, :3, 3] = np.minimum(t, 2 - t) * way
+    assert MANNER.measure(facts, worlds.scene(worlds.signals(poses=poses))).why.tolist() != [""]

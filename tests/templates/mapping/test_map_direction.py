@@ -104,3 +104,12 @@ def test_in_a_mirror_left_is_right() -> None:
     }
     one, other = (TEMPLATE.measure(facts, worlds.scene(known)).value[:, 0] for known in (signals, mirrored))
     np.testing.assert_allclose(np.angle(np.exp(1j * (one + other))), 0, atol=1e-6)
+
+
+def test_the_reasoning_gives_places_as_right_and_ahead() -> None:
+    scene = worlds.scene(turning())
+    facts = TEMPLATE.propose(scene, np.random.default_rng(0), 10)
+    found = TEMPLATE.measure(facts, scene)
+    right, ahead = np.moveaxis(np.stack([found.evidence["to_faced"], found.evidence["to_sought"]]), -1, 0)
+    clockwise = np.diff(np.arctan2(right, ahead), axis=0)[0]
+    np.testing.assert_allclose(np.exp(1j * clockwise), np.exp(1j * found.value[:, 0]), atol=0.05)

@@ -34,7 +34,7 @@ def stage(offset_m: tuple[float, float, float], *, own_y: np.ndarray | None = No
 
 @pytest.mark.parametrize(
     ("offset_m", "label"),
-    [((0, 0, 0.45), RIDES), ((0.2, 0, 0.45), RIDES), ((1.2, 0, 0.2), BESIDE), ((0, 0, 1.2), BESIDE)],
+    [((0, 0, 0.45), RIDES), ((0.2, 0, 0.45), RIDES), ((1.2, 0, 0.2), BESIDE), ((1.2, 0, 1.2), BESIDE)],
 )
 def test_what_is_firmly_on_it_rides(offset_m: tuple[float, float, float], label: str) -> None:
     scene = worlds.scene(stage(offset_m))
@@ -48,6 +48,7 @@ def test_what_is_firmly_on_it_rides(offset_m: tuple[float, float, float], label:
         (4 + 0 * T, OWN_WAY),
         (7 - 3 * T, OWN_WAY),
         (4 + 2.6 * T, "the objects move neither as one nor clearly apart"),
+        (4 + 3 * np.minimum(T, 0.6), "the objects move neither as one nor clearly apart"),
         (np.where(T > 0.5, np.nan, 4 + T), "the places of the objects are not known"),
     ],
 )
@@ -57,7 +58,8 @@ def test_what_goes_its_own_way_does_not_ride(own_y: np.ndarray, answer: str) -> 
 
 
 def test_a_load_that_hovers_or_sinks_in_is_not_decided() -> None:
-    for height in (0.47, 0.4):
+    """What is high above the cart may stand on something else that the cart carries."""
+    for height in (0.47, 0.4, 1.2):
         found = carried_along(worlds.scene(stage((0, 0, height))), worlds.FRAMES, LOAD, CART)
         assert found.why == "how the objects touch is not known", height
 

@@ -120,3 +120,17 @@ def test_questions_are_right_and_show_the_photos_of_the_path() -> None:
 def test_without_gravity_the_map_is_the_plane_of_the_first_photo() -> None:
     found = worlds.ask(MAP, worlds.signals(with_gravity=False))
     assert len(found) and all(draft.fact["plane"] == "camera" for draft in worlds.drafts(found))
+
+
+def test_a_camera_that_is_upside_down_has_no_map_of_the_floor() -> None:
+    known = along(*CORNER)
+    path, gravity = known["camera_path"], known["gravity"]
+    assert isinstance(path, CameraPath) and isinstance(gravity, Gravity)
+    turned = np.diag([-1.0, -1.0, 1.0])
+    poses = path.world_from_cam.copy()
+    poses[:, :3, :3] = poses[:, :3, :3] @ turned
+    over = {
+        "camera_path": replace(path, world_from_cam=poses), "gravity": replace(gravity, up_cam=gravity.up_cam @ turned)
+    }  # fmt: skip
+    assert MAP.measure(facts(), worlds.scene(known)).why.tolist() == [""]
+    assert MAP.measure(facts(), worlds.scene(over)).why.tolist() != [""]

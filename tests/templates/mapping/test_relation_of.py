@@ -73,3 +73,17 @@ def test_an_uncertain_place_or_no_size_gives_no_relation() -> None:
     assert not worlds.drafts(worlds.ask(RelationOf(), {n: s for n, s in far_off.items() if n != "depth"}))
     assert relations(changed(size=None), "vase", "table") == ("", "")
     assert relations(changed(world_from_object=np.full((24, count, 4, 4), np.nan)), "vase", "table") == ("", "")
+
+
+def test_in_a_stack_both_words_are_true_and_neither_is_told() -> None:
+    """The chair is put on the vase, which stands on the table."""
+    objects = SIGNALS["objects"]
+    assert isinstance(objects, Objects) and objects.size is not None
+    chair, vase = map(objects.labels.index, ("chair", "vase"))
+    poses, size = objects.world_from_object.copy(), objects.size.copy()
+    size[chair] = size[vase]
+    poses[:, chair] = poses[:, vase]
+    poses[:, chair, :3, 3] += size[vase, 2] * poses[:, vase, :3, 2]
+    stack = changed(world_from_object=poses, size=size)
+    assert relations(stack, "chair", "vase")[0] == relations(stack, "vase", "chair")[0] == ""
+    assert relations(stack, "vase", "table")[0] == relations(stack, "chair", "table")[0] == "carried"

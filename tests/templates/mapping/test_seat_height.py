@@ -109,3 +109,9 @@ def test_unsure_depth_decides_nothing_surely_and_none_is_a_reason() -> None:
     assert said(measured(blind, "table", "seat", "step")) == {"the place of a marked point is not known"}
     (here,) = scenes_of(as_clip(blocks()), {name: each for name, each in known.items() if name != "room"})
     assert not len(TEMPLATE.propose(here, np.random.default_rng(0), 10))
+
+
+def test_what_is_too_low_or_too_high_is_not_called_level() -> None:
+    said = measured(signals(), "table", "seat", "step").evidence["surfaces"]
+    assert {*map(tuple, said.tolist())} == {("too high", "level", "too low")}
+    assert {*measured(signals(), "floor", "front", "seat").evidence["surfaces"][:, 1].tolist()} == {"upright"}

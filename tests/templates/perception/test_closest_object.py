@@ -7,6 +7,7 @@ import pytest
 
 from experts.signals import Objects
 from templates.perception.object_distance import ClosestObject
+from templates.scene.objects import found_again
 from tests.templates import worlds
 
 TEMPLATE = ClosestObject()
@@ -29,6 +30,23 @@ def _called(here: object, objects: Objects, ref: dict[str, object]) -> int:
     assert objects.box_px is not None
     row = int(np.flatnonzero(objects.frames == ref["frame"])[0])
     return int(np.nanargmin(np.abs(objects.box_px[row].clip([0, 0], [639, 479]) - ref["box_px"]).sum(axis=(1, 2))))
+
+
+def test_the_third_object_may_be_the_closest_if_its_distance_is_doubtful() -> None:
+    signals = worlds.signals()
+    objects = signals["objects"]
+    assert isinstance(objects, Objects) and objects.centre_sigma is not None
+    here = worlds.scene(signals)
+    facts = TEMPLATE.propose(here, np.random.default_rng(0), 20)
+    known = TEMPLATE.measure(facts, here)
+    row = int(np.flatnonzero(known.why == "")[0])
+    farthest = (facts.first, facts.second, facts.third)[int(known.value[row].argmax())]
+    doubt = objects.centre_sigma.copy()
+    doubt[found_again(here, farthest)[row]] = known.value[row].max() - known.value[row].min()
+    other = worlds.scene(signals | {"objects": replace(objects, centre_sigma=doubt)})
+    assert known.margin is not None and known.margin[row] > 2
+    again = TEMPLATE.measure(facts, other).margin
+    assert again is not None and again[row] < 1.1
 
 
 @pytest.mark.parametrize(

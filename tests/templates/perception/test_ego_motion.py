@@ -1,10 +1,13 @@
 """What the camera did between two photos is not told by its poses at the ends: it may have turned by more than half a
 round, come back, or gone round."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from templates.perception.camera_zoom import CameraZoom
 from templates.perception.ego_motion import CameraMoves, CameraTravel, CameraTurn, Intervals
 from templates.scene.camera_motion import frames_between
 from templates.scene.scene import Scene
@@ -79,3 +82,36 @@ def test_frames_between_are_registered_and_include_the_ends() -> None:
     assert between.shape == (2, 16) and set(between.ravel()) <= set(path.frames[registered])
     assert between[0, 0] == 0 and (np.diff(between) >= 0).all() and set(between[1]) == {4}
     assert frames_between(worlds.scene({}), np.array([[0, 4]])).tolist() == [[-1] * 16]
+
+
+@pytest.mark.parametrize(("yaw_deg", "label"), [(0, "Dolly In"), (24, "Dolly In"), (-24, "Dolly In")])
+def test_the_way_is_named_in_the_first_photo_however_the_camera_turns(yaw_deg: float, label: str) -> None:
+    ahead = np.linspace(0, 1, N)[:, None] * [0.4, 0, 0.9]
+    measured = CameraTravel().measure(facts(0, 14, 30, LAST), scene(np.linspace(0, yaw_deg, N), ahead))
+    assert measured.label.tolist() == [label]
+    between = np.linspace(0, 1, N)[:, None] * [0.74, 0, 0.67]  # seen from half way, it would be ahead
+    measured = CameraTravel().measure(facts(0, 14, 30, LAST), scene(np.linspace(0, yaw_deg, N), between))
+    assert measured.label.tolist() == [""]
+
+
+def test_the_parts_of_a_turn_are_those_that_name_it() -> None:
+    """Over a tilt from far below to far above, angles about one axis after the other tell something else."""
+    turned = scene().world_from_cam(worlds.FRAMES)
+    tilts = np.linspace(-60, 45, N)[:, None]
+    level = Rotation.from_euler("y", np.linspace(0, 19, N)[:, None], degrees=True)
+    turned[:, :3, :3] = (level * Rotation.from_euler("x", tilts, degrees=True)).as_matrix()
+    exact = {"rotation_sigma_rad": np.full(N, 1e-3), "position_sigma": np.full(N, 1e-4)}
+    known = worlds.scene(worlds.with_path(worlds.signals(), world_from_cam=turned, **exact))
+    measured = CameraTurn().measure(facts(0, 14, 30, LAST), known)
+    pan, tilt, roll = measured.evidence["pan_tilt_roll_deg"][0]
+    assert measured.label.tolist() == ["Tilt Up"] and tilt > 90 > max(abs(pan), abs(roll))
+
+
+@pytest.mark.parametrize(("magnification", "label"), [(1.0, "not"), (1.5, "")])
+def test_a_camera_that_zooms_in_and_out_again_has_zoomed(magnification: float, label: str) -> None:
+    path = worlds.signals()["camera_path"]
+    steps = np.r_[np.ones(8), np.full(N - 16, magnification), np.ones(8)]
+    zoomed = replace(path, magnification=steps, magnification_sigma=np.full(N, 0.005))
+    measured = CameraZoom().measure(facts(0, 14, 30, LAST), worlds.scene({"zooming_path": zoomed}))
+    assert measured.label[measured.why == ""].tolist() == ([label] if label else [])
+    assert label or measured.why.tolist() == ["the camera zooms and comes back"]

@@ -62,6 +62,12 @@ def test_a_name_that_singles_the_object_out_needs_no_mark() -> None:
         assert draft.fact["marked"] or draft.fact["object"]["name"] != "object"
 
 
+def test_a_name_of_which_not_every_object_is_listed_is_marked() -> None:
+    some = {**METRIC, "objects": replace(objects_of(METRIC), complete=("table",))}
+    drafts = worlds.drafts(worlds.ask(TEMPLATE, some))
+    assert {draft.fact["object"]["name"] for draft in drafts if not draft.fact["marked"]} == {"table"}
+
+
 def test_other_names_of_its_axes_give_the_same_box() -> None:
     known = objects_of(METRIC)
     assert known.size is not None

@@ -40,6 +40,10 @@ def test_ways_are_those_of_orient_anything(degrees: float, way: int) -> None:
         {"azimuth_rad": azimuth(np.nan)},
         {"sigma_rad": np.full((24, 6, 3), 0.5)},
         {"sigma_rad": np.full((24, 6, 3), np.nan)},
+        {"rotation_rad": azimuth(25)},
+        {"rotation_rad": azimuth(180)},
+        {"polar_rad": azimuth(-65)},
+        {"polar_rad": azimuth(80)},
         *({"fronts": np.full((24, 6), fronts, dtype=np.int32)} for fronts in (-1, 0, 2, 4)),
     ],
 )

@@ -7,11 +7,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, Gravity, Objects, Signal
+from templates.measured import Measured
 from templates.perception.comes_or_goes import ComesOrGoes
 from templates.perception.object_motion import ObjectDirection
 from templates.perception.object_speed import FasterObject, ObjectSpeed
 from templates.perception.object_turns import ObjectTurns
 from templates.scene import moving_objects
+from templates.scene.moving_objects import MovedObject
 from templates.scene.offsets import offsets
 from templates.template import Template
 from templates.truth import verdict
@@ -138,7 +140,7 @@ def test_a_robot_goes_to_the_right_and_then_ahead() -> None:
     two = [draft for draft in found if draft.fact["third"]["frame"] >= 0]
     early = [draft for draft in two if draft.fact["first"]["name"] == "robot" and draft.fact["first"]["frame"] <= 12]
     assert early and {draft.options[worlds.written(draft)].shown for draft in early} == {
-        "First to the right, then to the front"
+        "First to the right, then straight ahead"
     }
     assert all(len(draft.media) == 3 for draft in two)
 
@@ -187,6 +189,53 @@ def test_the_cart_turns_and_the_robot_does_not_though_the_camera_turns() -> None
     fronts = replace(exact()["object_orientation"], fronts=np.full((len(worlds.FRAMES), 9), 4, dtype=np.int32))  # type: ignore[type-var]
     found = worlds.ask(ObjectTurns(), {**exact(), "object_orientation": fronts})
     assert not found.asked and "the object looks the same after a turn" in worlds.reasons(found)
+
+
+def moved(template: Template, name: str, axes: np.ndarray | None = None, places: np.ndarray | None = None) -> Measured:
+    """A fact about the object of this name, where its poses from photo 1 to photo 2 are others; its places count from
+    the camera of photo 1, in its axes."""
+    signals = exact()
+    known, objects = worlds.scene(signals), signals["objects"]
+    assert isinstance(objects, Objects)
+    facts = template.propose(known, np.random.default_rng(0), 40)
+    assert isinstance(facts, MovedObject)
+    row = int(np.flatnonzero((facts.first.name == name) & (np.diff(facts.frames)[:, 0] > 12))[0])
+    first, last = np.searchsorted(objects.frames, facts.frames[row]).tolist()
+    poses = objects.world_from_object.copy()
+    own = poses[first : last + 1, objects.labels.index(name)]
+    share = np.linspace(0, 1, len(own))[:, None]
+    if axes is not None:
+        own[:, :3, :3] = axes[np.round(share[:, 0] * (len(axes) - 1)).astype(int)]
+    if places is not None:
+        camera = known.world_from_cam(facts.first.frame)[row]
+        own[:, :3, 3] = (places[0] + share * (places[1] - places[0])) @ camera[:3, :3].T + camera[:3, 3]
+    scene = worlds.scene({**signals, "objects": replace(objects, world_from_object=poses)})
+    return template.measure(facts.take(np.array([row])), scene)
+
+
+def test_a_turn_between_photos_that_are_too_far_apart_may_be_one_the_other_way_round() -> None:
+    """By 250° counterclockwise; of a part of it, no poses are known."""
+    turn = Rotation.from_euler("z", np.linspace(0, 250, 101)[:, None], degrees=True).as_matrix()
+    half = Rotation.from_euler("z", np.linspace(0, 100, 101)[:, None], degrees=True).as_matrix()
+    unknown = np.full((99, 3, 3), np.nan)
+    too_far = ["the object turns to and fro, or round"]
+    assert moved(ObjectTurns(), "cart", half).why.tolist() == [""]
+    assert moved(ObjectTurns(), "cart", turn).why.tolist() == too_far
+    assert moved(ObjectTurns(), "cart", np.concatenate([turn[:1], unknown, turn[-1:]])).why.tolist() == too_far
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "label"),
+    [((-2, 0, 4), (2, 0, 4.3), "across"), ((-4, 0, 3), (2, 0, 2.59), None), ((0.3, 0, 4), (-0.3, 0, -4.2), None)],
+    ids=["across", "from 5 m to 3.3 m", "over the spot of the camera"],
+)
+def test_what_passes_across_stays_as_far_away(
+    start: tuple[float, ...], end: tuple[float, ...], label: str | None
+) -> None:
+    measured = moved(ComesOrGoes(), "ball", places=np.array([start, end]))
+    assert measured.label is not None
+    refused = "the distance does not stay about the same"
+    assert measured.why.tolist() == ["" if label else refused] and measured.label.tolist() == ["across"]
 
 
 def test_the_ball_is_the_fastest_and_its_speed_that_of_its_way() -> None:

@@ -59,8 +59,12 @@ def test_what_is_hardly_visible_is_neither_there_nor_absent(where: tuple[slice, 
 
 
 @pytest.mark.parametrize(
-    "labels", [("chair", "table", "armchair"), ("chair", "table", "椅子"), ("chair", "table", "thing")]
-)
+    "labels",
+    [
+        ("chair", "table", "armchair"), ("chair", "table", "椅子"), ("chair", "table", "thing"),
+        ("chair", "table", "bar stools"),
+    ],
+)  # fmt: skip
 def test_what_may_be_called_so_leaves_it_open(labels: tuple[str, ...]) -> None:
     assert (5, "chair") not in answers(photos(labels=labels))
 

@@ -77,6 +77,12 @@ def test_each_description_singles_out_its_object() -> None:
     }, "two chairs are to the right of the table"
 
 
+def test_the_reasoning_states_distances() -> None:
+    here = worlds.scene(scene())
+    measured = TEMPLATE.measure(TEMPLATE.propose(here, np.random.default_rng(0), 30), here)
+    assert np.nanmin(np.asarray(measured.evidence["compared"])) >= 0
+
+
 def test_two_boxes_are_compared_with_each_other_alone() -> None:
     found = answers(scene(*CHAIRS[:2]))
     assert {relation: number for (format, relation), number in found.items() if format == "choice"} == {
@@ -93,6 +99,11 @@ def test_a_list_that_is_not_complete_allows_choices_alone() -> None:
     formats = {format for format, _ in answers(scene(*CHAIRS[:2], complete=("table",)))}
     assert formats == {"choice"}
     assert {format for format, _ in answers(scene(*CHAIRS[:2], complete=("chair",)))} == {"choice", "point"}
+
+
+def test_a_reference_of_which_there_may_be_others_is_not_used() -> None:
+    relations = {relation for _, relation in answers(scene(*CHAIRS[:2], complete=("chair",)))}
+    assert relations == {"closest to the camera", "farthest from the camera"}
 
 
 @pytest.mark.parametrize("sigma", [0.02, 0.5])

@@ -26,6 +26,7 @@ def photo(*labels: str, doubt: float = 0.0) -> Objects:
         world_from_object=np.full((1, 3, 4, 4), np.nan),
         provenance=worlds.SOURCE,
         name_outlier_probability=np.full(3, doubt),
+        complete=("*",),
     )
 
 
@@ -61,6 +62,14 @@ def test_pixels_in_the_mask_are_right_but_for_its_rim_and_its_holes() -> None:
 )
 def test_a_name_that_may_mean_another_object_is_not_asked_for(labels: tuple[str, ...], expected: set[str]) -> None:
     assert regions(photo(*labels)).keys() == expected
+
+
+def test_a_name_of_which_not_every_object_is_listed_is_not_asked_for() -> None:
+    assert regions(replace(photo(), complete=("Bar_2",))).keys() == {"bar"}
+    assert not regions(replace(photo(), complete=()))
+    facts = TEMPLATE.propose(worlds.scene({"objects": photo()}), np.random.default_rng(0), 9)
+    measured = TEMPLATE.measure(facts, worlds.scene({"objects": replace(photo(), complete=())}))
+    assert {*measured.why.tolist()} == {"not every object of this name is listed"}
 
 
 def test_names_that_may_be_wrong_are_not_asked_for() -> None:

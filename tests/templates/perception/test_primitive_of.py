@@ -13,7 +13,7 @@ from spatial_engine.rendering.imitated import noisy
 from templates.asked import ClipQuestions
 from templates.generate import ask_clip
 from templates.perception.primitive_of import PrimitiveOf
-from templates.scene.bodies import SHAPES
+from templates.scene.bodies import SHAPES, out_of_limits
 from templates.settings import AskSettings
 from tests.templates import worlds
 from tests.templates.bodies_in_rooms import alone, true_shape
@@ -73,6 +73,13 @@ def test_a_body_of_which_one_end_is_seen_is_not_asked_about(shape: str) -> None:
     pose[:3, 3] = [3, 5.5, 1.5]
     scene = replace(scene, boxes=(replace(body, world_from_box=pose),))
     assert not ask(scene, signals_of(scene)).asked
+
+
+@pytest.mark.parametrize(("length", "allowed"), [(5, True), (30, False)])
+def test_a_stick_is_neither_a_cuboid_nor_a_cylinder(length: float, allowed: bool) -> None:
+    stick = np.array([[0, 0, 2, 0, 0, 0, np.log(0.02), np.log(0.02), np.log(0.02 * length)]])
+    for shape in ("cuboid", "cylinder"):
+        assert (out_of_limits(shape, stick)[0] == 0) == allowed
 
 
 @pytest.mark.parametrize("shape", SHAPES)

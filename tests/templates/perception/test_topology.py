@@ -81,6 +81,13 @@ def test_the_relation_follows_from_the_boxes(
     assert relations(of_two(size, place, hollow=hollow)) == ({expected} if expected else set())
 
 
+def test_what_stands_on_the_floor_below_a_table_with_a_drawer_is_not_inside() -> None:
+    raised = of_two((0.3, 0.3, 0.3), (0.2, 3.5, -0.4), hollow=True)
+    assert relations(worlds.with_floor(raised, z=-0.7)) == {INSIDE}
+    below = of_two((0.3, 0.3, 0.3), (0.2, 3.5, -0.55), hollow=True)
+    assert relations(worlds.with_floor(below, z=-0.7)) == set() and relations(below) == {INSIDE}
+
+
 def test_the_other_way_round_on_top_is_underneath() -> None:
     found = [d for d in drafts(of_two(*ON_TABLE)) if d.fact["first"]["name"] == "table"]
     assert {d.evidence["relation"] for d in found if d.fact["second"]["name"] == "lamp"} == {UNDER}

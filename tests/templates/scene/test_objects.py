@@ -9,7 +9,7 @@ from experts.objects.object_names import folded
 from experts.signals import CameraPath, Objects
 from templates.facts import ObjectRefs
 from templates.scene.object_boxes import range_to_boxes
-from templates.scene.objects import found_again, seen_objects
+from templates.scene.objects import found_again, objects_in_photos, seen_objects
 from templates.scene.scene import Scene
 from tests.templates import worlds
 
@@ -113,6 +113,19 @@ def test_boxes_without_masks_or_places_are_seen_as_they_were_detected() -> None:
     assert seen.object.tolist() == [0, 1, 2] and seen.is_cut.tolist() == [False, True, True]
     assert seen.box_px[0].tolist() == boxes[0, 0].tolist() and np.isnan(seen.depth_px).all()
     assert found_again(here, seen.refs()).tolist() == [0, 1, 2]
+
+
+def test_a_photo_without_masks_shows_nothing_if_others_have_masks() -> None:
+    objects = boxed(np.random.default_rng(1))
+    two = replace(
+        objects,
+        frames=worlds.FRAMES[:2],
+        ids=np.concatenate([masked(np.random.default_rng(1)).ids, np.full((1, HEIGHT, WIDTH), -1, dtype=np.int32)]),
+        world_from_object=np.concatenate([objects.world_from_object] * 2),
+    )
+    assert len(seen_objects(scene(objects))), "boxes alone are projected"
+    for seen in (seen_objects(scene(two)), objects_in_photos(scene(two))):
+        assert {*seen.frame.tolist()} == {0}
 
 
 def test_a_wrong_name_photo_or_pixel_finds_nothing() -> None:

@@ -113,3 +113,32 @@ def test_tracks_decide_where_objects_are_not_listed() -> None:
     assert motion(scene_with_objects(1.0), beside, [8], 8).why.tolist() == ["point is not tracked"], "no masks there"
     with_tracks = replace(partly, signals={**partly.signals, "tracks": scene().signals["tracks"]})
     assert motion(with_tracks, STATIC[:1]).why.tolist() == [""]
+
+
+def with_poses(world_from_object: np.ndarray) -> Scene:
+    """The object of `scene_with_objects` at these poses."""
+    made = scene_with_objects(0.0)
+    objects = made.signals["objects"]
+    assert isinstance(objects, Objects)
+    moved = replace(objects, world_from_object=world_from_object[:, None])
+    return replace(made, signals={**made.signals, "objects": moved})
+
+
+def test_what_moves_and_comes_back_between_the_photos_is_not_called_still() -> None:
+    poses = np.tile(np.eye(4), (3, 1, 1))
+    poses[1, 0, 3] = 1.0
+    inside, unsure = np.array([[320.0, 250.0]]), ["the object moves too little to decide"]
+    assert motion(with_poses(poses), inside, [0, 4]).why.tolist() == unsure
+    assert motion(with_poses(poses), inside).label.tolist() == ["yes"], "the second photo shows it elsewhere"
+    assert motion(with_poses(np.tile(np.eye(4), (3, 1, 1))), inside, [0, 4]).label.tolist() == ["no"]
+
+
+def test_a_spot_on_the_axis_of_what_turns_in_place_is_neither_moving_nor_still() -> None:
+    made, frame, inside = scene_with_objects(0.0), np.zeros(1, dtype=np.int64), np.array([[320.0, 250.0]])
+    start = (made.world_from_cam(frame) @ np.append(made.surface(frame, inside).xyz_cam[0], 1))[0, :3]
+    for away, answer in ((0.0, "the object moves too little to decide"), (1.0, "yes")):
+        poses = np.tile(np.eye(4), (3, 1, 1))
+        poses[:, :3, 3] = start + np.array([away, 0, 0])
+        poses[1:, :3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+        found = motion(with_poses(poses), inside)
+        assert found.label is not None and (found.why[0] or found.label[0]) == answer

@@ -70,6 +70,15 @@ def test_one_shape_alone_is_the_cut():
         assert min(each for k, each in enumerate(off) if k != draft.written) > 0.08
 
 
+def test_the_sides_are_told_in_edges_of_the_solid():
+    for draft in drafts():
+        corners, three = three_points(draft.fact)
+        cut = clipped(corners, three)
+        sides = np.linalg.norm(np.roll(cut, -1, axis=0) - cut, axis=1)
+        told = [float(side) for side in draft.evidence["working"].split(", ")]
+        assert np.abs(np.sort(told) - np.sort(sides)).max() < 0.01
+
+
 def test_options_differ_clearly():
     for draft in drafts():
         for a, b in combinations([shown_shape(option.shown) for option in draft.options], 2):

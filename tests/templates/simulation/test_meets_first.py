@@ -68,3 +68,9 @@ def test_vague_tracks_and_missing_ones_are_not_asked_about() -> None:
     assert not worlds.ask(TEMPLATE, worlds.on_tripod(racing=True, sigma_px=60.0)).asked
     for few in ({"camera_path": worlds.on_tripod()["camera_path"]}, {}):
         assert len(TEMPLATE.propose(worlds.scene(few), np.random.default_rng(0), 5)) == 0
+
+
+def test_the_stated_speed_leads_to_the_stated_time() -> None:
+    _, found = measured(worlds.on_tripod(racing=True))
+    way_px, each_s, px_per_s = (found.evidence[name] for name in ("way_px", "each_s", "px_per_s"))
+    np.testing.assert_allclose(way_px / px_per_s, each_s, rtol=0.02, atol=0.01)

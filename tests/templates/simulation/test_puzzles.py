@@ -1,5 +1,6 @@
 """Puzzles, solved again by other means: corners of squares are moved in space, cubes are looked at along rays."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations, product
@@ -87,6 +88,13 @@ def test_folded_paper():
     for fact, value, is_right in judged("paper_fold"):
         holes = {(x, y) for y, row in enumerate(value.split("/")) for x, cell in enumerate(row) if cell == "o"}
         assert (holes == unfolded(fact)) == is_right
+
+
+def test_the_working_ends_where_all_folds_are_undone():
+    for draft in drafts("paper_fold"):
+        stages = draft.evidence["working"].split("; then ")
+        last = {tuple(map(int, pair.split(", "))) for pair in re.findall(r"\[(\d+, \d+)\]", stages[-1])}
+        assert len(stages) == len(draft.fact["folds"]) and last == unfolded(draft.fact)
 
 
 @pytest.mark.parametrize(

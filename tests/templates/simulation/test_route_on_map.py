@@ -115,3 +115,14 @@ def test_a_frame_without_a_pose_is_refused() -> None:
     lost = path(known(), registered=np.zeros(len(own.frames), dtype=bool))
     assert judged(lost, np.array(drafts()[0].fact["routes"]))[1]
     assert not len(MAP.measure(RoutesOnMap.none(), scenes_of(CLIP, known())[0]))
+
+
+def test_a_rolled_photo_and_one_that_looks_far_down_have_no_map() -> None:
+    own = known()["camera_path"]
+    assert isinstance(own, CameraPath)
+    for axes, angles in (("z", 180.0), ("x", -75.0)):
+        poses = own.world_from_cam.copy()
+        poses[:, :3, :3] = poses[:, :3, :3] @ Rotation.from_euler(axes, angles, degrees=True).as_matrix()
+        routes = np.array(drafts()[0].fact["routes"])
+        assert judged(known(), routes)[1] == ""
+        assert judged(path(known(), world_from_cam=poses), routes)[1]

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from experts.signals import CameraPath, Signal
 from templates.asked import Draft
+from templates.scene.level_axes import NOT_UPRIGHT
 from templates.simulation.where_it_ends import Directions, WhereItEnds
 from tests.templates import worlds
 
@@ -100,3 +102,26 @@ def test_no_choice_of_world_changes_an_end() -> None:
     path = there["camera_path"]
     assert isinstance(path, CameraPath)
     assert [worlds.shown(draft) for draft in asked(metric())] == [worlds.shown(draft) for draft in asked(there)]
+
+
+@pytest.mark.parametrize(
+    ("pitch_deg", "roll_deg", "asked"), [(50, 0, True), (70, 0, False), (91, 0, False), (0, 90, False)]
+)
+def test_a_photo_that_looks_far_down_or_is_rolled_has_no_way_ahead(
+    pitch_deg: float, roll_deg: float, asked: bool
+) -> None:
+    """Beyond straight down, the way ahead on the floor is the opposite one."""
+    poses = np.tile(worlds.camera_poses()[0], (N, 1, 1))
+    poses[:, :3, :3] = poses[:, :3, :3] @ Rotation.from_euler("xz", [-pitch_deg, roll_deg], degrees=True).as_matrix()
+    poses[:, :3, 3] = PLACES[-1]
+    poses[: len(PLACES), :3, 3] = PLACES
+    frame, *options = worlds.FRAMES[: len(PLACES)].tolist()
+    facts = Directions.from_json([{"frame": frame, "steps": [[0, 1.0], [90, 1.0]], "frames_options": options}])
+    signals = worlds.with_path(worlds.signals(poses=poses), scale=worlds.METRIC)
+    assert (ENDS.measure(facts, worlds.scene(signals)).why[0] != NOT_UPRIGHT) == asked
+
+
+def test_the_end_is_stated_to_the_right_and_ahead() -> None:
+    frame, *options = worlds.FRAMES[: len(PLACES)].tolist()
+    facts = Directions.from_json([{"frame": frame, "steps": [[90, 2.0], [-90, 1.0]], "frames_options": options}])
+    assert ENDS.measure(facts, worlds.scene(metric())).evidence["end_m"].tolist() == [[2.0, 1.0]]
