@@ -112,6 +112,8 @@ class _Work:
             setup = switched_setup(self.setup, gate)
             names = list(setup.templates) if base is None else concerned(setup, gate, changed)
             own = asked(known, signals, setup, names)
+            if base is None and (broken := [f"{name}: {one.error}" for name, one in own.items() if one.error]):
+                raise RuntimeError(broken[0])  # without a gate it may fail, not with all of them
             found[id] = own if base is None else {**base.clips[id], **own}
             touched |= base is not None and found[id] != base.clips[id]
         kind = self.clip.kind if isinstance(self.clip, HardClip) else ""

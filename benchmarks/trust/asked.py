@@ -58,7 +58,7 @@ class Asked:
     wrong: tuple[str, ...] = ()
     """For each wrong question: format, fact, prediction, target."""
     error: str = ""
-    """Why the template failed."""
+    """Why the template failed; "" if it did not."""
 
 
 @dataclass(frozen=True, kw_only=True)

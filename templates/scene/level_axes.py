@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float64
 from templates.columns import Columns
 from templates.scene.scene import Frames, Scene
 
-_MAX_ROLL_RAD, _MAX_PITCH_RAD = np.radians(20.0), np.radians(60.0)
+MAX_ROLL_RAD, MAX_PITCH_RAD = np.radians(20.0), np.radians(60.0)
 """Beyond this roll, right in the photo is not right on the floor; beyond this pitch, nobody sees what is ahead."""
 
 NOT_UPRIGHT = "the photo is not upright"
@@ -42,5 +42,5 @@ def level_axes(scene: Scene, frames: Frames) -> LevelAxes:
     with np.errstate(invalid="ignore", divide="ignore"):
         ahead = ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
         right = np.cross(ahead, up)
-        level = (right[:, 0] >= np.cos(_MAX_ROLL_RAD)) & (np.abs(up[:, 2]) <= np.sin(_MAX_PITCH_RAD))
+        level = (right[:, 0] >= np.cos(MAX_ROLL_RAD)) & (np.abs(up[:, 2]) <= np.sin(MAX_PITCH_RAD))
     return LevelAxes(right=right, ahead=ahead, up=up, sigma_rad=sigma_rad, upright=level)

@@ -31,6 +31,11 @@ def joined_words(words: tuple[str, ...]) -> str:
     return "\n".join(words)
 
 
+def in_one_line(joined: str) -> str:
+    """The same texts, for a question."""
+    return "; ".join(joined.split("\n"))
+
+
 def separated(column: Texts) -> list[tuple[str, ...]]:
     """The texts of each row."""
     return [tuple(text.split("\n")) if text else () for text in column.tolist()]

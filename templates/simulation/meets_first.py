@@ -108,6 +108,7 @@ class MeetsFirst(Template):
             expected = b.expected_s - a.expected_s
             sigma = np.hypot(a.sigma_s, b.sigma_s)
             margin = gap / sigma
+            px_per_s = np.column_stack([one.way_px / one.expected_s for one in (a, b)])
         least_px = _LEAST_WAY * scene.diagonal_px
         cases = {
             "the camera does not stand still": ~stands_still(scene, ends[:, 0], latest),
@@ -127,7 +128,7 @@ class MeetsFirst(Template):
             evidence={
                 "expected_s": expected.round(2),
                 "way_px": np.column_stack([a.way_px, b.way_px]).round(1),
-                "px_per_s": np.column_stack([one.way_px / one.expected_s for one in (a, b)]).round(1),
+                "px_per_s": px_per_s.round(1),
                 "each_s": np.column_stack([a.expected_s, b.expected_s]).round(2),
             },
             traps={

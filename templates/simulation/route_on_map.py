@@ -29,6 +29,7 @@ from templates.scene.free_floor import (
     sampled,
     way_length,
 )
+from templates.scene.level_axes import MAX_PITCH_RAD, MAX_ROLL_RAD
 from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import boxes_of, outliers
@@ -48,7 +49,6 @@ _THERE, _ELSEWHERE = 0.55, 1.2
 _BETWEEN, _EDGE = 24, 0.2
 """Places tested between the end of a route and the object, and how far from the object the first may be that is not
 free."""
-_MAX_ROLL_RAD, _MAX_PITCH_RAD = np.radians([20.0, 60.0])
 _START = 0.35
 """The camera itself may have been nearer to things, within this distance of the start."""
 _LONGEST = 1.12
@@ -180,7 +180,7 @@ def _view(scene: Scene, room: Room, frame: int) -> tuple[Float64[np.ndarray, "2"
     right, _, ahead = (room.world_from_floor[:3, :3].T @ pose[:3, :3]).T[:, :2]
     level = float(np.linalg.norm(ahead))
     axes = np.array([[ahead[1], -ahead[0]], ahead]) / max(level, 1e-9)
-    upright = level >= np.cos(_MAX_PITCH_RAD) and axes[0] @ right >= np.cos(_MAX_ROLL_RAD)
+    upright = level >= np.cos(MAX_PITCH_RAD) and axes[0] @ right >= np.cos(MAX_ROLL_RAD)
     return (at if upright else np.full(2, np.nan)), axes
 
 

@@ -23,7 +23,7 @@ from templates.scene.episode import Episode
 from templates.scene.scene import Scene
 from templates.scene.task_states import task_states
 from templates.scene.task_steps import NO_START, begun, clear_starts, margin_of_starts, why_not_this_task
-from templates.scene.task_words import instruction_of, joined_words, separated, steps_of
+from templates.scene.task_words import in_one_line, instruction_of, joined_words, separated, steps_of
 from templates.template import Template
 from templates.world import World
 
@@ -152,7 +152,7 @@ class StepsAndDone(Template):
             media=tuple(Photo(frame=frame) for frame in fact["frames"]),
             values={
                 "task": fact["task"],
-                "steps": "; ".join(fact["steps"].split("\n")),
+                "steps": in_one_line(fact["steps"]),
                 **{name: _list(fact[name]) for name in ("first", "second")},
             },
             options=tuple(offer.values(0)),

@@ -20,7 +20,7 @@ from templates.scene.episode import Episode
 from templates.scene.scene import Scene
 from templates.scene.task_states import task_states
 from templates.scene.task_steps import NO_START, begun, clear_starts, margin_of_starts, why_not_this_task
-from templates.scene.task_words import instruction_of, joined_words, separated, steps_of
+from templates.scene.task_words import in_one_line, instruction_of, joined_words, separated, steps_of
 from templates.template import Template
 from templates.world import World
 
@@ -104,7 +104,7 @@ class NextStep(AmongSteps):
         assert offer is not None
         return Phrasing(
             media=(Photo(frame=fact["frame"]),),
-            values={"task": fact["task"], "steps": "; ".join(fact["steps"].split("\n"))},
+            values={"task": fact["task"], "steps": in_one_line(fact["steps"])},
             options=tuple(offer.values(0)),
         )
 

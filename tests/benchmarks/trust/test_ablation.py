@@ -1,11 +1,12 @@
 from argparse import Namespace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from benchmarks.trust import ablation
-from benchmarks.trust.ablation import NOTHING, Ablate, tasks_of
-from benchmarks.trust.asked import Asked
+from benchmarks.trust.ablation import NOTHING, Ablate, _Work, tasks_of
+from benchmarks.trust.asked import Asked, Setup
 from benchmarks.trust.clips import RoomClip
 from benchmarks.trust.gate_table import Result
 from benchmarks.trust.gates import GATES, Gate
@@ -61,3 +62,12 @@ def test_gates_of_experts_are_evaluated_on_some_clips_of_every_kind_the_others_o
     ]
     assert [clip.kind for clip in fully[9:]] == list(KINDS)
     assert all(not gate.of_expert for _, gates in tasks[len(fully) :] for gate in gates)
+
+
+def test_a_template_that_fails_with_all_gates_fails_the_clip(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    broken = Asked(facts={}, drawn=0, decided=0, error="ValueError: nan")
+    monkeypatch.setattr(ablation, "asked", lambda *_: {"turn": broken})
+    work = _Work(clip=CLIP, folder=tmp_path, setup=Setup())
+    work.__dict__.update(_known={"id": None}, _store=SimpleNamespace(signals=lambda id: {}))
+    with pytest.raises(RuntimeError, match="turn: ValueError: nan"):
+        work.without(NOTHING, None, "c")
