@@ -60,11 +60,6 @@ class NearbyTracks:
         return self._of(self.tracks.motion == 1)
 
     @cached_property
-    def measured(self) -> TrackedPixels:
-        """Those with a residual."""
-        return self._of(np.isfinite(self.tracks.residual_px))
-
-    @cached_property
     def visible(self) -> TrackedPixels:
         """Those that are not known to move, where they are visible."""
         seen = self.tracks.visible & (self.tracks.motion != 1)[:, None]

@@ -355,17 +355,18 @@ class Scene(World):
         confirmed = np.where(difference <= self.outliers.same_range, sparse.outlier_probability, np.nan)
         seen = replace(seen, outlier_probability=np.fmin(seen.outlier_probability, confirmed))
         suspected = difference > self.outliers.same_range
-        suspected |= self._near_moving(frames, xy_px, np.isfinite(seen.range))
+        known = np.flatnonzero(np.isfinite(seen.range))
+        suspected[known] |= self._may_move(frames[known], xy_px[known])
         return seen.suspected(suspected).or_else(sparse)
 
-    def _near_moving(
-        self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"], asked: Bool[np.ndarray, "k"]
-    ) -> Bool[np.ndarray, "k"]:
-        """Which of the pixels that are asked about lie near moving tracks."""
-        near = np.zeros(len(frames), dtype=bool)
+    def _may_move(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Bool[np.ndarray, "k"]:
+        """Which pixels lie near moving tracks, or among points that err together."""
+        may_move = np.zeros(len(frames), dtype=bool)
         if self._nearby_tracks is not None:
-            near[asked] = near_moving(frames[asked], xy_px[asked], self._nearby_tracks, self.outliers)
-        return near
+            may_move |= near_moving(frames, xy_px, self._nearby_tracks, self.outliers)
+        if self._sparse_surface is not None:
+            may_move |= self._sparse_surface.errs_around(frames, xy_px, self._radius_px, self.outliers)
+        return may_move
 
     @cached_property
     def _nearby_tracks(self) -> NearbyTracks | None:
@@ -374,7 +375,7 @@ class Scene(World):
     def _sparse(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         if self._sparse_surface is None:
             return Surface.unknown(len(xy_px))
-        return self._sparse_surface.at(frames, xy_px, MAX_DISTANCE_PX * self.pixel_scale, self.outliers)
+        return self._sparse_surface.at(frames, xy_px, self._radius_px, self.outliers)
 
     def _dense(self, dense: DenseSurface, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         assert self.path is not None
@@ -418,7 +419,12 @@ class Scene(World):
             points = suspected_outliers(points, self._nearby_tracks, self.outliers)
         if self.depth_patches is not None:
             points = contradicted_points(points, self.depth_patches, self.path, self.outliers)
-        return SparseSurface.of(points, self.path)
+        return SparseSurface.of(points, self.path, self._radius_px, self.outliers)
+
+    @property
+    def _radius_px(self) -> float:
+        """Of look-ups of points."""
+        return MAX_DISTANCE_PX * self.pixel_scale
 
     def up_cam(self, frames: Frames) -> tuple[Float64[np.ndarray, "*k 3"], Float64[np.ndarray, "*k"]]:
         """Unit vectors of up in the frames' camera axes, and their σ per axis in rad; NaN where unknown."""

@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 from experts.intrinsics import Intrinsics
 from experts.signals import CameraPath, Depth, SparsePoints
 from templates.columns import Columns
+from templates.scene.shared_residuals import shared_residuals
 
 MAX_DISTANCE_PX = 1.5
 """Largest distance of a point, track or match from the pixel for which it counts (at 640 px width)."""
@@ -44,14 +45,10 @@ class OutlierSettings:
     the reliable points are such, and 13 of the 18 whose pixel shows what is 15 % farther or more."""
     moving_radius_px: float = 48.0
     """Points this near to a moving track may move with it (at 640 px width)."""
-    near_tracks: int = 5
-    """Number of nearest tracks, within that radius, whose median residual is compared with the two limits below. It
-    shows objects that slide along with the camera, which no single track reveals."""
-    max_residual_px: float = 1.0
-    """Largest median residual of static surroundings (at 640 px width)."""
-    max_residual_ratio: float = 1.5
-    """If larger, the limit is this many times the median residual of the clip's tracks. In rendered rooms 1 % of the
-    points on a steadily sliding crate pass, and 70 to 98 % of the static ones."""
+    max_shared_residual: float = 1.5
+    """Largest residual that a point shares with its neighbours (`shared_residuals`), over the clip's median. In 110
+    rendered rooms 10 % of the otherwise reliable points have a larger one, and of those that are 15 % or more off 87 %,
+    most of them on a crate that moves evenly against the camera's direction (without it 61 %)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,17 +104,34 @@ class SparseSurface:
     ranges: Float64[np.ndarray, "o"]
     xyz_cam: Float64[np.ndarray, "o 3"]
     """Position in the camera axes of the observing frame; NaN where its pose is not known."""
+    shared_residual: Float64[np.ndarray, "p"]
+    """As a multiple of the clip's median; NaN where it is not known."""
 
     @classmethod
-    def of(cls, points: SparsePoints, path: CameraPath) -> "SparseSurface":
-        """From the points and the path of one reconstruction."""
+    def of(cls, points: SparsePoints, path: CameraPath, radius_px: float, settings: OutlierSettings) -> "SparseSurface":
+        """From the points and the path of one reconstruction. `radius_px`: of look-ups."""
         at = np.clip(np.searchsorted(path.frames, points.observation_frame), 0, len(path.frames) - 1)
         known = path.registered[at] & (path.frames[at] == points.observation_frame)
         pose = np.where(known[:, None, None], path.world_from_cam[at], np.nan)
         offset = points.xyz_world[points.observation_point] - pose[:, :3, 3]
         xyz_cam = np.einsum("oji,oj->oi", pose[:, :3, :3], offset)
-        tree = cKDTree(_placed(points.observation_frame, points.observation_xy_px))
-        return cls(points=points, tree=tree, ranges=np.linalg.norm(xyz_cam, axis=1), xyz_cam=xyz_cam)
+        ranges = np.linalg.norm(xyz_cam, axis=1)
+        reliable = points.outlier_probability < SUSPECTED_PROBABILITY
+        return cls(
+            points=points,
+            tree=cKDTree(_placed(points.observation_frame, points.observation_xy_px)),
+            ranges=ranges,
+            xyz_cam=xyz_cam,
+            shared_residual=shared_residuals(
+                points,
+                reliable[points.observation_point],
+                path.intrinsics.project(xyz_cam),
+                ranges,
+                settings.neighbours,
+                settings.neighbour_radii * radius_px,
+                settings.same_range,
+            ),
+        )
 
     def at(
         self,
@@ -130,7 +144,7 @@ class SparseSurface:
 
         A point without neighbours of similar range in the picture is a suspected outlier: it may come from a wrong
         match, or a mark on it may cover two objects. So is one that ends its surface: its pixel may show what is
-        behind.
+        behind; and one that errs together with its neighbours: they may move.
         """
         if not self.tree.n or not len(xy_px):
             return Surface.unknown(len(xy_px))
@@ -144,13 +158,29 @@ class SparseSurface:
         own = found[:, 0]
         inside = self._inside_a_surface(distance_px[:, 1:], found[:, 1:], own, settings)
         rows = self.points.observation_point[own]
-        suspected = np.where(inside, 0.0, SUSPECTED_PROBABILITY)
+        suspected = ~inside | (self.shared_residual[rows] > settings.max_shared_residual)
         seen = Surface(
             xyz_cam=self.xyz_cam[own],
             range_relative_sigma=self.points.range_relative_sigma[rows],
-            outlier_probability=np.maximum(self.points.outlier_probability[rows], suspected),
-        )
+            outlier_probability=self.points.outlier_probability[rows],
+        ).suspected(suspected)
         return Surface.interleaved(near, seen, Surface.unknown(int((~near).sum())))
+
+    def errs_around(
+        self,
+        frames: Int64[np.ndarray, "k"],
+        xy_px: Float64[np.ndarray, "k 2"],
+        radius_px: float,
+        settings: OutlierSettings,
+    ) -> Bool[np.ndarray, "k"]:
+        """Whether most points around each pixel err together with their neighbours."""
+        if not self.tree.n or not len(xy_px):
+            return np.zeros(len(xy_px), dtype=bool)
+        reach_px = settings.neighbour_radii * radius_px
+        found = self.tree.query(_placed(frames, xy_px), k=settings.neighbours, distance_upper_bound=reach_px)[1]
+        residual = np.append(self.shared_residual[self.points.observation_point], np.nan)[found]
+        errs = (residual > settings.max_shared_residual).sum(axis=1)
+        return np.asarray(2 * errs > np.isfinite(residual).sum(axis=1))
 
     def _inside_a_surface(
         self,

@@ -23,7 +23,6 @@ def test_the_nearest_tracks_are_those_of_an_exhaustive_search(seed: int, count: 
     for which, usable in (
         (NEARBY.moving, np.broadcast_to((TRACKS.motion == 1)[:, None], TRACKS.visible.shape)),
         (NEARBY.visible, TRACKS.visible & (TRACKS.motion != 1)[:, None]),
-        (NEARBY.measured, np.broadcast_to(np.isfinite(TRACKS.residual_px)[:, None], TRACKS.visible.shape)),
     ):
         found = which.nearest(frames, xy_px, count, radius_px)
         for row, (frame, pixel) in enumerate(zip(frames, xy_px, strict=True)):
@@ -38,7 +37,7 @@ def test_there_is_no_track_near_in_a_frame_without_tracks_and_in_a_clip_without_
     unknown = np.array([TRACKS.frames[-1] + 1])
     assert NEARBY.visible.nearest(unknown, np.zeros((1, 2)), 2, 1e4).tolist() == [[-1, -1]]
     nowhere = NearbyTracks(tracks=replace(TRACKS, xy_px=np.full_like(TRACKS.xy_px, np.nan)), pixel_scale=1.0)
-    assert nowhere.measured.nearest(TRACKS.frames[:1], np.zeros((1, 2)), 1, 1e4).tolist() == [[-1]]
+    assert nowhere.visible.nearest(TRACKS.frames[:1], np.zeros((1, 2)), 1, 1e4).tolist() == [[-1]]
     assert NEARBY.moving.nearest(np.empty(0, dtype=np.int64), np.empty((0, 2)), 3, 9.0).shape == (0, 3)
     still = NearbyTracks(tracks=replace(TRACKS, motion=np.zeros_like(TRACKS.motion)), pixel_scale=1.0)
     assert still.moving.nearest(TRACKS.frames[:2], np.zeros((2, 2)), 2, 1e4).tolist() == [[-1, -1], [-1, -1]]

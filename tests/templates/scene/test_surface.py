@@ -213,6 +213,24 @@ def test_patches_that_differ_from_a_sparse_point_or_lie_near_a_moving_object_are
     assert seen.outlier_probability.tolist() == [SUSPECTED_PROBABILITY, 0.002]
 
 
+def test_points_and_patches_that_err_together_with_their_neighbours_are_suspected() -> None:
+    """Three groups of points; those of one are seen beside where they are, all to the same side."""
+    xy_px = np.concatenate([CLUSTER + aside_px for aside_px in np.array([[0.0, 0], [200, 100], [-200, 100]])])
+    still = scene_with_points(xy_px, np.full(18, 4.0))
+    noise_px = np.random.default_rng(0).normal(0, 0.3, (18, 2))
+    seen_px = xy_px + noise_px + np.where(np.arange(18) < 6, 1.5, 0.0)[:, None] * [1.0, 0.0]
+    points = replace(still.points, observation_xy_px=seen_px)
+    scene = replace(still, signals={**still.signals, "sparse_points": points})
+    assert not suspects(still, xy_px).any()
+    assert suspects(scene, seen_px).tolist() == [True] * 6 + [False] * 12
+    patches = with_patches(scene, np.full((48, 64), 3.95))
+    assert suspects(patches, np.array([[312.0, 203.0], [512.0, 303.0], [60.0, 60.0]])).tolist() == [True, False, False]
+
+
+def suspects(scene: Scene, xy_px: np.ndarray) -> np.ndarray:
+    return scene.surface(0, xy_px).outlier_probability == SUSPECTED_PROBABILITY
+
+
 def test_a_point_that_patches_contradict_in_one_frame_is_suspected_in_all() -> None:
     scene = worlds.scene(worlds.signals())
     points, path = scene.points, scene.path
