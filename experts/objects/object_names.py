@@ -14,7 +14,8 @@ def folded(name: str) -> str:
     """The name in lower case, without markup, articles and counters, by the word that stands for its kind ("Couch_2":
     sofa).
 
-    "" for what questions cannot use: names in other scripts, sentences, and words that name no kind ("object").
+    "" for what questions cannot use: names in other scripts, sentences, words that name no kind ("object"), and those
+    of several kinds ("tv_monitor").
     """
     plain = re.sub(r"[^a-z ]+", " ", re.sub(r"<[^>]*>", " ", name.lower().replace("_", " ")))
     words = plain.split()

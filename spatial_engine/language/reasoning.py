@@ -12,6 +12,7 @@ from typing import Literal
 
 from experts.registry import UnknownNameError
 from spatial_engine.errors import UsageError
+from templates.answers.measures import signed_difference
 from templates.columns import Json
 from templates.perception.object_count import Counted
 from templates.question import BY_PEOPLE, Question
@@ -150,8 +151,11 @@ def _mistakes(question: Question) -> Iterator[str]:
 
 
 def _is_right_too(question: Question, value: Json) -> bool:
-    """Whether a number is within the tolerance of the answer."""
-    return question.format == "numeric" and abs(value - question.answer) <= (question.tolerance or 0)
+    """Whether a number is within the tolerance of the answer: of angles, 350° is 20° from 10°."""
+    if question.format != "numeric":
+        return False
+    off = signed_difference(value, question.answer, question.scorer_params.get("period"))
+    return abs(off) <= (question.tolerance or 0)
 
 
 def _doubt(question: Question) -> Iterator[str]:

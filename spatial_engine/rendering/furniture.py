@@ -79,6 +79,6 @@ def armchair(foot_m: tuple[float, float], colour: Colour, accent: Colour, seed: 
     return [
         standing("seat", (0.7, 0.75, 0.42), (x, y, 0), side=stuff, of=whole, affords=("sit on",)),
         standing("back", (0.98, 0.2, 0.92), (x, y + 0.47, 0), side=stuff, of=whole, affords=("lean on",)),
-        standing("arm", (0.14, 0.75, 0.6), (x - 0.42, y, 0), side=stuff, of=whole, affords=("rest an arm on",)),
-        standing("arm", (0.14, 0.75, 0.6), (x + 0.42, y, 0), side=stuff, of=whole, affords=("rest an arm on",)),
+        standing("arm", (0.14, 0.75, 0.6), (x - 0.42, y, 0), side=stuff, of=whole, affords=("lean on",)),
+        standing("arm", (0.14, 0.75, 0.6), (x + 0.42, y, 0), side=stuff, of=whole, affords=("lean on",)),
     ]

@@ -26,6 +26,11 @@ _STAYS, _TURNS, _TRAVELS, _ZOOMS = _WAYS = ("stays", "turns", "travels", "zooms"
 _LEAST_SHARE = 0.15
 """Of the clip that a video shows."""
 _TRIES = 3
+_LEAST_WAY = 0.06
+"""Way of a camera that is seen to travel, as a share of the distance of the scene; ..."""
+_ARM = 0.15
+"""... and a camera that turns goes farther than round a circle with this radius: in the hand of somebody who turns on
+the spot it is an arm's length away from the axis, and is said to turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +46,7 @@ class HowItMoves(Template):
     first frame in degrees."""
 
     name: str = "how_it_moves"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L1/Motion/Ego"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Ride
@@ -75,7 +80,10 @@ class HowItMoves(Template):
             name: getattr(margins, name).reshape(others.shape)
             for name in ("angle_rad", "sigma_rad", "rotates", "keeps_direction", "travels", "keeps_place")
         }
-        travels, rotates = (by_video[name].max(axis=1, initial=-np.inf) for name in ("travels", "rotates"))
+        way = _ways(scene, pairs, distance).reshape(others.shape)
+        far = (way >= _LEAST_WAY) & (way >= 2 * _ARM * np.sin(by_video["angle_rad"] / 2))
+        travels = np.where(far, by_video["travels"], -np.inf).max(axis=1, initial=-np.inf)
+        rotates = by_video["rotates"].max(axis=1, initial=-np.inf)
         shown = (others != first) & np.isfinite(by_video["angle_rad"])
         in_place, straight = (
             np.where(shown, by_video[name], np.inf).min(axis=1, initial=np.inf)
@@ -103,7 +111,7 @@ class HowItMoves(Template):
             margin=np.minimum(each.max(axis=1), 1e6),
             evidence={
                 "largest_turn_deg": angle[:, 0].round(1),
-                "farthest_over_distance": _farthest(scene, pairs, distance, others.shape),
+                "farthest_over_distance": way.max(axis=1, initial=0.0).round(2),
             },
             traps={
                 "a turn taken for a way": np.where(label == _TURNS, _TRAVELS, ""),
@@ -138,12 +146,12 @@ def _zoom_margins(
     return seen.max(axis=1, initial=-np.inf), unseen.min(axis=1, initial=np.inf)
 
 
-def _farthest(
-    scene: Scene, pairs: Int64[np.ndarray, "p 2"], distance: Float64[np.ndarray, "p"], shape: tuple[int, ...]
-) -> Float64[np.ndarray, "n"]:
-    """How far the camera gets from its first place, over the distance of the scene; NaN where unknown."""
+def _ways(
+    scene: Scene, pairs: Int64[np.ndarray, "p 2"], distance: Float64[np.ndarray, "p"]
+) -> Float64[np.ndarray, "p"]:
+    """How far the places of each pair are from each other, over the distance of the scene; 0 where one is not known,
+    NaN where none is."""
     if scene.path is None or scene.path.motion != "general":
-        return np.full(shape[0], np.nan)
+        return np.full(len(pairs), np.nan)
     with np.errstate(invalid="ignore", divide="ignore"):
-        away = (offsets(scene, pairs).length / distance).reshape(shape)
-    return np.nan_to_num(away).max(axis=1).round(2)
+        return np.nan_to_num(offsets(scene, pairs).length / distance)

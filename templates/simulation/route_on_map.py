@@ -29,18 +29,19 @@ from templates.scene.free_floor import (
     sampled,
     way_length,
 )
-from templates.scene.level_axes import MAX_PITCH_RAD, MAX_ROLL_RAD
+from templates.scene.level_axes import MAX_PITCH_RAD, MAX_ROLL_RAD, NOT_UPRIGHT
 from templates.scene.marks import spread_frames
 from templates.scene.misleading import taking_turns
 from templates.scene.object_boxes import boxes_of, outliers
 from templates.scene.objects import found_again, seen_objects
+from templates.scene.offsets import POSITION_UNKNOWN
 from templates.scene.room_walls import on_floor_plan
 from templates.scene.scene import Scene
 from templates.template import Template
 
 _CORNERS = 8
 """Of a route; shorter ones have places on their legs among them."""
-_FREE, _CROSSES = 0.1, 0.2
+_FREE, _CROSSES = 0.2, 0.2
 """Least distance in metres of the right route from all things, and how deep wrong ones lead into them; ..."""
 _DETOUR = 1.3
 """... or how many times as long they are; ..."""
@@ -92,7 +93,7 @@ class RouteOnMap(Template):
     lengths in metres."""
 
     name: str = "route_on_map"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L3/Sequential Planning/Route"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = RoutesOnMap
@@ -172,16 +173,15 @@ class RouteOnMap(Template):
         return Phrasing(media=(Photo.boxed({"1": fact["object"]}),), values=values, options=maps)
 
 
-def _view(scene: Scene, room: Room, frame: int) -> tuple[Float64[np.ndarray, "2"], Float64[np.ndarray, "2 2"]]:
-    """Where the camera is on the plan, and right and ahead of it as rows; NaN where unknown, or where the photo is
-    rolled or looks far up or down: what it shows ahead and to the right is not so on the map."""
+def _view(scene: Scene, room: Room, frame: int) -> tuple[Float64[np.ndarray, "2"], Float64[np.ndarray, "2 2"], bool]:
+    """Where the camera is on the plan, and right and ahead of it as rows, NaN where unknown; and whether the photo is
+    upright: what one that is rolled, or looks far up or down, shows ahead and to the right is not so on the map."""
     pose = scene.world_from_cam(frame)
     at = on_floor_plan(room, pose[:3, 3])
     right, _, ahead = (room.world_from_floor[:3, :3].T @ pose[:3, :3]).T[:, :2]
     level = float(np.linalg.norm(ahead))
     axes = np.array([[ahead[1], -ahead[0]], ahead]) / max(level, 1e-9)
-    upright = level >= np.cos(MAX_PITCH_RAD) and axes[0] @ right >= np.cos(MAX_ROLL_RAD)
-    return (at if upright else np.full(2, np.nan)), axes
+    return at, axes, bool(level >= np.cos(MAX_PITCH_RAD) and axes[0] @ right >= np.cos(MAX_ROLL_RAD))
 
 
 def _foot(scene: Scene, frame: int, object: int) -> Float64[np.ndarray, "p 2"] | None:
@@ -206,8 +206,8 @@ def _proposed(
 ) -> Iterator[tuple[int, Float64[np.ndarray, "4 8 2"]]]:
     """Objects of a photo with four routes, the right one anywhere among them, around the camera."""
     assert scene.room is not None
-    at, axes = _view(scene, scene.room, frame)
-    row, column = floor.squares(at) if np.isfinite(at).all() else (0, 0)
+    at, axes, upright = _view(scene, scene.room, frame)
+    row, column = floor.squares(at) if upright and np.isfinite(at).all() else (0, 0)
     if not floor.clear[row, column] > 0:
         return
     lengths, before = floor.ways_from(at)
@@ -306,7 +306,7 @@ def _with_corners(route: Route) -> Float64[np.ndarray, "8 2"] | None:
 
 def _drawn(scene: Scene, room: Room, frame: int, routes: Float64[np.ndarray, "4 8 2"]) -> dict[str, Json]:
     """The floor around the routes, and what is not free of it, seen from the camera."""
-    at, axes = _view(scene, room, frame)
+    at, axes, _ = _view(scene, room, frame)
     plan = at + routes.reshape(-1, 2) @ axes
     cells = around(room, plan.min(axis=0) - _BORDER, plan.max(axis=0) + _BORDER)
     taken = [((each - at) @ axes.T).round(2).tolist() for each in blocked(room, cells)]
@@ -325,9 +325,13 @@ def _judged(
     assert scene.room is not None
     lengths = np.array([way_length(route) for route in routes])
     nothing = ("", np.nan, lengths, np.nan, ("", "", ""))
-    at, axes = _view(scene, scene.room, frame)
+    at, axes, upright = _view(scene, scene.room, frame)
+    if not np.isfinite(at).all():
+        return POSITION_UNKNOWN, *nothing
+    if not upright:
+        return NOT_UPRIGHT, *nothing
     foot = _foot(scene, frame, object) if object >= 0 else None
-    if foot is None or not np.isfinite(at).all():
+    if foot is None:
         return "the place of an object on the floor is not known", *nothing
     frames = np.array([frame])
     sigma = np.linalg.norm(
@@ -345,7 +349,7 @@ def _judged(
         away = np.linalg.norm(sampled(route) - at, axis=1) > _START
         clear[k], deep[k] = own_clear[away].min(initial=np.inf), own_deep.max()
     off = np.array([cdist(route[-1:], foot).min() for route in plan])
-    good = (clear >= _FREE) & (_off(floor, plan[:, -1], foot) <= _THERE)
+    good = (clear >= _FREE) & (deep < _CROSSES) & (_off(floor, plan[:, -1], foot) <= _THERE)
     if not good.any():
         return "no route is free and ends at the object", *nothing
     right = int(np.where(good, lengths, np.inf).argmin())

@@ -231,3 +231,11 @@ def test_a_number_within_the_tolerance_is_no_mistake() -> None:
     assert not [*_mistakes(near)] and [*_mistakes(far)] == [
         'A typical mistake ("measured in the photo") would give 70 instead.'
     ]
+
+
+def test_an_angle_within_the_tolerance_by_way_of_its_period_is_no_mistake() -> None:
+    azimuth = {"format": "numeric", "options": [], "answer": 175.0, "value": 175.0, "tolerance": 15.0}
+    around, line = ({"evidence": {"traps": {"mirrored": value}}} for value in (-178.0, -3.0))
+    for mistaken, period, counts in ((around, 360.0, 0), (line, 360.0, 1), (line, 180.0, 0), (around, None, 1)):
+        params = {} if period is None else {"period": period}
+        assert len([*_mistakes(a_question(**azimuth, **mistaken, scorer_params=params))]) == counts

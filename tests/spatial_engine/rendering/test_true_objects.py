@@ -8,6 +8,7 @@ from spatial_engine.rendering import RenderedScene, as_clip, camera_paths, true_
 from spatial_engine.rendering.boxes import Box, Piece, sliding, standing
 from spatial_engine.rendering.camera_paths import Stance
 from spatial_engine.rendering.furniture import CEILING, OAK, armchair, painting, plant, room, table
+from spatial_engine.rendering.pieces import sofa
 from spatial_engine.rendering.scene import camera
 
 AHEAD = Stance(at_m=(2.0, 0.5, 1.2))
@@ -43,6 +44,12 @@ def test_a_table_is_one_object() -> None:
     assert parts.affords[0] == ("put on",) and parts.affords[1] == ()
     assert np.array_equal(parts.ids >= 0, objects.ids >= 0)
     assert np.array_equal(parts.object[parts.ids[0]][parts.ids[0] >= 0], objects.ids[0][objects.ids[0] >= 0])
+
+
+def test_one_can_lean_on_the_back_and_on_the_arms_of_whatever_has_both() -> None:
+    for boxes in (armchair((2.0, 3.0), (90, 90, 120), (60, 60, 60), 1), sofa(np.random.default_rng(0)).boxes):
+        found = {box.name: box.affords for box in boxes}
+        assert found == {"seat": ("sit on",), "back": ("lean on",), "arm": ("lean on",)}
 
 
 def test_the_box_of_an_object_contains_its_surface_and_no_more() -> None:

@@ -46,6 +46,8 @@ WHOLE = HOW.facts.from_json([{"frames": [*range(0, 46, 3), 46]}])
         (0 * T, 20 * T, "turns"),
         (1.5 * T, 0 * T, "travels"),
         (1.5 * T, 20 * T, "travels"),
+        (0.45 * T, 0 * T, "travels"),
+        (0.75 * T, 40 * T, "travels"),
         (1.5 * np.sin(np.pi * T), 0 * T, "travels"),
         (0 * T, 20 * np.sin(np.pi * T), "turns"),
     ],
@@ -56,8 +58,12 @@ def test_what_the_camera_does_at_any_time_counts(ahead: np.ndarray, turn_deg: np
     assert measured.why.tolist() == [""] and measured.label is not None and measured.label.tolist() == [word]
 
 
-@pytest.mark.parametrize(("ahead", "turn_deg"), [(0.08 * T, 0 * T), (0 * T, 2 * T), (0.08 * T, 20 * T)])
+@pytest.mark.parametrize(
+    ("ahead", "turn_deg"),
+    [(0.08 * T, 0 * T), (0.3 * T, 0 * T), (0 * T, 2 * T), (0.08 * T, 20 * T), (0.55 * T, 40 * T), (1.1 * T, 80 * T)],
+)
 def test_a_motion_that_is_hardly_seen_is_not_asked_about(ahead: np.ndarray, turn_deg: np.ndarray) -> None:
+    """Nor one of a camera that turns in the hand of somebody: it goes round an axis near it."""
     found = HOW.measure(WHOLE, worlds.scene(performing(ahead, turn_deg)))
     assert found.why.tolist() == ["the camera moves too little to decide"]
 

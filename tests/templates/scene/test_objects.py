@@ -142,8 +142,11 @@ def test_a_wrong_name_photo_or_pixel_finds_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("given", "name"),
-    [("Couch", "sofa"), ("TV_monitor", "television"), ("chair_12", "chair"), ("<b>Chair</b> 3", "chair"), ("椅子", "")],
-)
+    [
+        ("Couch", "sofa"), ("TV_set", "television"), ("chair_12", "chair"), ("<b>Chair</b> 3", "chair"), ("椅子", ""),
+        ("TV_monitor", ""), ("table/desk", ""), ("plant pot", ""), ("", ""),
+    ],
+)  # fmt: skip
 def test_names_are_folded(given: str, name: str) -> None:
     assert folded(given) == name
 

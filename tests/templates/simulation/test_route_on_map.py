@@ -12,7 +12,7 @@ from spatial_engine.rendering.furnished import furnished_room
 from templates.asked import Draft
 from templates.generate import ask_clip
 from templates.media import Drawing
-from templates.scene.free_floor import way_length
+from templates.scene.free_floor import sampled, way_length
 from templates.scene.scenes import scenes_of
 from templates.settings import AskSettings
 from templates.simulation.route_on_map import RouteOnMap, RoutesOnMap
@@ -84,6 +84,27 @@ def test_two_right_routes_or_none_are_refused() -> None:
     assert min(map(way_length, routes)) > 0.5
 
 
+def clearance(routes: np.ndarray) -> np.ndarray:
+    """Of routes of the first question: least distance from a cell that is not free, except near the start."""
+    room, own, frame = known()["room"], known()["camera_path"], drafts()[0].fact["object"]["frame"]
+    assert isinstance(room, Room) and isinstance(own, CameraPath)
+    floor_from_cam = np.linalg.inv(room.world_from_floor) @ own.world_from_cam[own.frames == frame][0]
+    ahead = floor_from_cam[:2, 2] / np.linalg.norm(floor_from_cam[:2, 2])
+    plan = floor_from_cam[:2, 3] + routes @ np.array([[ahead[1], -ahead[0]], ahead])
+    taken = room.cells_from + (np.argwhere(np.pad(room.cells, 1) != 1)[:, ::-1] - 0.5) * room.cell
+    places = [sampled(route) for route in plan]
+    away = [np.abs(p[np.linalg.norm(p - p[0], axis=1) > 0.35][:, None] - taken) - room.cell / 2 for p in places]
+    return np.array([np.linalg.norm(np.clip(one, 0, None), axis=2).min() for one in away])
+
+
+def test_the_right_route_keeps_clear_of_things_and_one_that_nearly_touches_them_is_not_right() -> None:
+    routes, right = np.array(drafts()[0].fact["routes"]), int(drafts()[0].answer.to_json().answer) - 1
+    assert clearance(routes)[right] >= 0.2
+    routes[right, 4, 0] -= 0.15
+    assert 0.1 < clearance(routes)[right] < 0.15
+    assert judged(known(), routes)[1] == "no route is free and ends at the object"
+
+
 def test_another_world_frame_gives_the_same_answer() -> None:
     turn = RigidTransform.from_components([3.0, -2.0, 1.0], Rotation.from_euler("zxy", [70, 20, -30], degrees=True))
     turned, signals = turn.as_matrix(), known()
@@ -113,16 +134,16 @@ def test_a_frame_without_a_pose_is_refused() -> None:
     own = known()["camera_path"]
     assert isinstance(own, CameraPath)
     lost = path(known(), registered=np.zeros(len(own.frames), dtype=bool))
-    assert judged(lost, np.array(drafts()[0].fact["routes"]))[1]
+    assert judged(lost, np.array(drafts()[0].fact["routes"]))[1] == "the camera position of a photo is not known"
     assert not len(MAP.measure(RoutesOnMap.none(), scenes_of(CLIP, known())[0]))
 
 
 def test_a_rolled_photo_and_one_that_looks_far_down_have_no_map() -> None:
     own = known()["camera_path"]
     assert isinstance(own, CameraPath)
-    for axes, angles in (("z", 180.0), ("x", -75.0)):
+    for axes, angles in (("z", 180.0), ("z", -25.0), ("x", -75.0)):
         poses = own.world_from_cam.copy()
         poses[:, :3, :3] = poses[:, :3, :3] @ Rotation.from_euler(axes, angles, degrees=True).as_matrix()
         routes = np.array(drafts()[0].fact["routes"])
         assert judged(known(), routes)[1] == ""
-        assert judged(path(known(), world_from_cam=poses), routes)[1]
+        assert judged(path(known(), world_from_cam=poses), routes)[1] == "the photo is not upright"
