@@ -13,12 +13,13 @@ from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Photo
 from templates.offer import Offer
+from templates.perception.object_pointing import NOT_LISTED
 from templates.question import FormatName, Phrasing
 from templates.scene.elsewhere import any_moves
 from templates.scene.headings import along_ground, axes_of, heading_sigma_rad
 from templates.scene.level_axes import NOT_UPRIGHT, level_axes
 from templates.scene.misleading import taking_turns
-from templates.scene.named import unique_among
+from templates.scene.named import all_listed, unique_among
 from templates.scene.object_boxes import Number, Row, boxes_of, corners_cam, outliers
 from templates.scene.objects import boxed, found_again, seen_objects
 from templates.scene.room_walls import inside, on_floor_plan
@@ -41,7 +42,7 @@ PLANS = tuple(f"{side}, then {turn}" for side in ("left", "right") for turn in (
 
 @dataclass(frozen=True, kw_only=True)
 class NamedGoals(Facts):
-    """Objects, each in a photo where its name singles it out."""
+    """Objects, each in a photo where its name singles it out. Every object of the name is listed."""
 
     object: ObjectRefs
     before_m: Float64[np.ndarray, "n"]
@@ -54,7 +55,7 @@ class GoalInWords(Template):
     is to the right and ahead, in metres, and the angle by which one turns to the right, in degrees."""
 
     name: str = "goal_in_words"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = NamedGoals
@@ -84,6 +85,7 @@ class GoalInWords(Template):
             "an object is not found again": object < 0,
             "the length of a metre is not known": np.full(len(facts), not np.isfinite(metre)),
             NOT_UPRIGHT: ~level.upright,
+            NOT_LISTED: ~all_listed(scene, facts.object.name),
             "its name may mean another object": ~unique_among(scene, frame, object),
             "an object moves": any_moves(scene, object),
             "the object has no single front": goal.fronts != 1,

@@ -14,12 +14,12 @@ from templates.facts import Facts, ObjectRefs
 from templates.measured import Measured, first_reason
 from templates.media import Box, Photo
 from templates.offer import Offer
-from templates.perception.object_pointing import NOT_ALONE
+from templates.perception.object_pointing import NOT_ALONE, NOT_LISTED
 from templates.perception.topology import shown_objects
 from templates.question import FormatName, Phrasing
 from templates.scene.marks import spread_frames
 from templates.scene.misleading import misleading_first, taking_turns
-from templates.scene.named import unique_among
+from templates.scene.named import all_listed, unique_among
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import UNNAMED, found_again, seen_objects
 from templates.scene.outlines import VERTICES, outline_sigma_px
@@ -57,7 +57,7 @@ class AffordPoint(Template):
     inside of what the photo shows of such parts, and its outline, in pixels."""
 
     name: str = "afford_point"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Understanding/Affordance"
     formats: tuple[FormatName, ...] = ("point",)
     facts: ClassVar[type[Facts]] = UsedPart
@@ -65,12 +65,13 @@ class AffordPoint(Template):
     reads: frozenset[str] = frozenset({"camera_path", "objects", "parts"})
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> UsedPart:
-        """Parts that are large enough; mostly beside the middle of their object. Purposes take turns."""
+        """Parts that are large enough; mostly beside the middle of their object. Purposes take turns. An object is
+        marked where its name may mean another one, or not every object of the name is listed."""
         seen, parts = shown_objects(seen_objects(scene), scene), scene.parts
         if parts is None:
             return UsedPart.none()
         frames = {*spread_frames(parts.frames, _FRAMES)}
-        marked = ~unique_among(scene, seen.frame, seen.object)
+        marked = ~(unique_among(scene, seen.frame, seen.object) & all_listed(scene, seen.called))
         clear = (seen.called != UNNAMED) & np.isin(seen.frame, [*frames]) & ~(marked & (seen.shown < _LEAST_SHOWN))
         cases = [
             (row, deed)
@@ -80,11 +81,11 @@ class AffordPoint(Template):
         ]
         if not cases:
             return UsedPart.none()
-        seen, deed = seen.take(np.array([row for row, _ in cases])), np.array([deed for _, deed in cases])
+        row, deed = np.array([row for row, _ in cases]), np.array([deed for _, deed in cases])
         facts = UsedPart(
-            object=seen.refs(),
+            object=seen.take(row).refs(),
             deed=deed,
-            marked=~unique_among(scene, seen.frame, seen.object),
+            marked=marked[row],
             size=np.tile([scene.clip.width_px, scene.clip.height_px], (len(cases), 1)),
         )
         measured = self.measure(facts, scene)
@@ -100,6 +101,7 @@ class AffordPoint(Template):
         cases = {
             "parts of objects are not known": scene.parts is None,
             "an object is not found again": found < 0,
+            NOT_LISTED: ~facts.marked & ~all_listed(scene, facts.object.name),
             NOT_ALONE: ~facts.marked & ~unique_among(scene, frame, found),
             "the part is not seen, or too small": ~(area >= _LEAST_AREA_PX * scene.pixel_scale**2) | narrow,
         }

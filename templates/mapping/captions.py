@@ -13,10 +13,11 @@ from templates.columns import Columns, Json, Texts, column_types
 from templates.facts import Facts
 from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Photo
+from templates.perception.object_pointing import NOT_LISTED
 from templates.scene.compared import AXES, HEIGHT, SIDEWAYS, Compared, compared_objects, compared_points
 from templates.scene.marks import spread_frames
 from templates.scene.misleading import misleading_first
-from templates.scene.named import rows_called, unique_names
+from templates.scene.named import all_listed, rows_called, unique_names
 from templates.scene.object_boxes import outliers
 from templates.scene.objects import SeenObjects, boxed, meet, seen_objects
 from templates.scene.point_groups import three_points
@@ -160,7 +161,7 @@ class AboutCaptions(Template):
     """Base of templates about captions. Measures, of each statement, how much the first of the two words of its axis
     fails to hold (`Compared.value`); the label is the true words."""
 
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Understanding/Spatial Caption"
     facts: ClassVar[type[Captions]] = Captions
     statements: ClassVar[int] = 3
@@ -191,6 +192,7 @@ class AboutCaptions(Template):
             for k, (one, other) in enumerate(AXES)
         }
         cases = {
+            NOT_LISTED: (facts.first != "") & ~all_listed(scene, *facts.names.T),
             "the place of a point or an object is not known": ~np.isfinite(found.value + found.sigma).all(axis=1),
             "a statement is neither clearly true nor clearly false": ~found.clear.all(axis=1),
         }
@@ -225,9 +227,11 @@ def some_points(scene: Scene, rng: np.random.Generator, count: int) -> Threes:
 
 
 def some_objects(scene: Scene, rng: np.random.Generator, count: int) -> Threes:
-    """Three objects of a photo each: whole ones with names of their own, whose boxes do not overlap."""
+    """Three objects of a photo each: whole ones with names of their own, whose boxes do not overlap. Every object of
+    these names is listed."""
     seen = seen_objects(scene)
-    seen = boxed(seen.take(unique_names(scene) & np.array([*map(_is_one, seen.called.tolist())], dtype=bool)), scene)
+    alone = unique_names(scene) & all_listed(scene, seen.called)
+    seen = boxed(seen.take(alone & np.array([*map(_is_one, seen.called.tolist())], dtype=bool)), scene)
     rows = [three for frame in spread_frames(np.unique(seen.frame), _FRAMES) for three in _apart(seen, frame)]
     chosen = np.array([rows[k] for k in rng.permutation(len(rows))[:count]], dtype=np.int64).reshape(-1, THINGS)
     return Threes.of_names(seen.frame[chosen[:, 0]], seen.called[chosen])

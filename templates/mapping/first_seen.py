@@ -16,8 +16,10 @@ from templates.facts import Facts
 from templates.measured import Measured, first_reason
 from templates.media import Video
 from templates.offer import Offer
+from templates.perception.object_pointing import NOT_LISTED
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import misleading_first
+from templates.scene.named import all_listed
 from templates.scene.named_in_videos import singled_out
 from templates.scene.scene import Scene
 from templates.scene.sightings import Sightings, object_names, one_identity, sightings, videos_of_objects
@@ -34,7 +36,7 @@ _CLEARLY = 10.0
 
 @dataclass(frozen=True, kw_only=True)
 class ThreeInVideo(Facts):
-    """Three objects of different names in the frames of a video."""
+    """Three objects of different names in the frames of a video. Every object of these names is listed."""
 
     frames: Int64[np.ndarray, "n v"]
     a: Texts
@@ -53,7 +55,7 @@ class FirstSeen(Template):
     from 0."""
 
     name: str = "first_seen"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Memory/Memory Retrieval"
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = ThreeInVideo
@@ -67,11 +69,13 @@ class FirstSeen(Template):
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> ThreeInVideo:
         """Random triples of objects that come into view one after the other, in random order."""
-        rows = []
+        rows, names = [], object_names(scene)
+        listed = all_listed(scene, names)
         for frames in videos_of_objects(scene, rng, _VIDEOS):
-            shown, names = sightings(scene).of(frames), object_names(scene)
+            shown = sightings(scene).of(frames)
             ahead, behind = self._limits(shown)
-            for three in combinations([column for _, column in sorted(singled_out(names, shown).items())], 3):
+            objects = [column for _, column in sorted(singled_out(names, shown).items()) if listed[column]]
+            for three in combinations(objects, 3):
                 one, two, three_ = sorted(three, key=lambda k: ahead[k])
                 if ahead[one] <= behind[two] and ahead[two] <= behind[three_]:
                     a, b, c = names[rng.permutation(three)].tolist()
@@ -111,6 +115,7 @@ class FirstSeen(Template):
         come_or_go = "leave the view" if self.at_end else "come into view"
         cases = {
             "objects are not surely the same in all frames": lacking,
+            NOT_LISTED: ~all_listed(scene, facts.a, facts.b, facts.c),
             "the name of an object does not single it out": ambiguous,
             f"objects {come_or_go} at about the same time": ~apart,
         }

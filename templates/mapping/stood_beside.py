@@ -14,9 +14,10 @@ from templates.facts import Facts
 from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Video
 from templates.offer import Offer
+from templates.perception.object_pointing import NOT_LISTED
 from templates.question import FormatName, Phrasing
 from templates.scene.misleading import mixed
-from templates.scene.named import seen_rows
+from templates.scene.named import all_listed, seen_rows
 from templates.scene.named_in_videos import singled_out
 from templates.scene.object_boxes import range_to_boxes
 from templates.scene.object_gaps import gaps
@@ -41,7 +42,7 @@ _IN_PICTURE = "nearest in the picture"
 
 @dataclass(frozen=True, kw_only=True)
 class Beside(Facts):
-    """An object in the frames of a video, and four others, by their names."""
+    """An object in the frames of a video, and four others, by their names. Every object of these names is listed."""
 
     frames: Int64[np.ndarray, "n v"]
     name: Texts
@@ -62,7 +63,7 @@ class StoodBeside(Template):
     boxes, in path units."""
 
     name: str = "stood_beside"
-    version: str = "3"
+    version: str = "4"
     ability: str = "L2/Memory/Memory Retrieval"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = Beside
@@ -113,6 +114,7 @@ class StoodBeside(Template):
             apart = second >= np.maximum(_RATIO * least, least + _STEP * distance)
         cases = {
             "objects are not surely the same in all frames": lacking,
+            NOT_LISTED: ~all_listed(scene, facts.name, *facts.others.T),
             "the name of an object does not single it out": ambiguous,
             "the end of the video shows the object": there,
             "the box of an object is not known": ~np.isfinite(gap + sigma).all(axis=1) | ~np.isfinite(distance),
@@ -150,6 +152,7 @@ def _rows(scene: Scene, frames: Int64[np.ndarray, "v"], rng: np.random.Generator
     """Facts about one video."""
     shown, names = sightings(scene).of(frames), object_names(scene)
     objects = np.array([k for _, k in sorted(singled_out(names, shown).items())], dtype=np.int64)
+    objects = objects[all_listed(scene, names[objects])]
     for own in objects.tolist():
         if _at_end(shown)[own]:
             continue

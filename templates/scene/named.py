@@ -58,10 +58,11 @@ def unique_names(scene: Scene) -> Bool[np.ndarray, "n"]:
     return scene.once("unique names", lambda: _unique_names(scene))
 
 
-def all_listed(scene: Scene, name: Texts) -> Bool[np.ndarray, "n"]:
-    """Whether the list of objects holds every object of each (folded) name."""
+def all_listed(scene: Scene, *names: Texts) -> Bool[np.ndarray, "n"]:
+    """Whether the list of objects holds every object of each (folded) name, or of all names of each row."""
     complete = () if scene.objects is None else scene.objects.complete
-    return np.isin(name, [folded(one) for one in complete]) | ("*" in complete)
+    known = [folded(one) for one in complete]
+    return np.all([np.isin(name, known) for name in names], axis=0) | ("*" in complete)
 
 
 def seen_rows(scene: Scene, frame: Int64[np.ndarray, "n"], object: Int64[np.ndarray, "n"]) -> Int64[np.ndarray, "n"]:

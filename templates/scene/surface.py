@@ -45,10 +45,10 @@ class OutlierSettings:
     the reliable points are such, and 13 of the 18 whose pixel shows what is 15 % farther or more."""
     moving_radius_px: float = 48.0
     """Points this near to a moving track may move with it (at 640 px width)."""
-    max_shared_residual: float = 1.5
+    max_shared_residual: float = 1.35
     """Largest residual that a point shares with its neighbours (`shared_residuals`), over the clip's median. In 110
-    rendered rooms 10 % of the otherwise reliable points have a larger one, and of those that are 15 % or more off 87 %,
-    most of them on a crate that moves evenly against the camera's direction (without it 61 %)."""
+    rendered rooms 16 % of the otherwise reliable points have a larger one, and of those that are 15 % or more off 89 %,
+    most of them on a crate that moves evenly against the camera's direction (docs/gates.md)."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -74,3 +74,14 @@ def test_without_metres_or_fronts_nothing_is_asked() -> None:
     assert not drafts(worlds.with_path(known, scale=replace(worlds.METRIC, kind="relative", relative_sigma=None)))
     assert not drafts(signals(sigma_deg=60.0))
     assert not drafts(signals(fronts=2))
+
+
+def test_a_name_of_which_not_every_object_is_listed_is_refused() -> None:
+    known = signals()
+    objects = known["objects"]
+    assert isinstance(objects, Objects)
+    facts = TEMPLATE.propose(worlds.scene(known), np.random.default_rng(0), 40)
+    unknown = {**known, "objects": replace(objects, complete=())}
+    assert {*TEMPLATE.measure(facts, worlds.scene(unknown)).why.tolist()} == {"not every object of this name is listed"}
+    sofas = drafts({**known, "objects": replace(objects, complete=("sofa",))})
+    assert {draft.fact["object"]["name"] for draft in sofas} == {"sofa"} and not drafts(unknown)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from experts.signals import Parts
+from experts.signals import Objects, Parts
 from templates.answers import Region
 from templates.mapping.afford_point import AffordPoint
 from tests.templates import worlds
@@ -50,3 +50,17 @@ def test_parts_that_are_unknown_useless_or_narrow_are_refused() -> None:
         assert not len(template.propose(other, np.random.default_rng(0), 20))
     without = worlds.scene({name: signal for name, signal in SIGNALS.items() if name != "parts"})
     assert set(template.measure(facts, without).why.tolist()) == {"parts of objects are not known"}
+
+
+def test_where_not_every_object_of_a_name_is_listed_it_is_marked() -> None:
+    template, objects = AffordPoint(), SIGNALS["objects"]
+    assert isinstance(objects, Objects)
+    some = {**SIGNALS, "objects": replace(objects, complete=("table",))}
+    found = {
+        (draft.fact["object"]["name"], draft.fact["marked"]) for draft in worlds.drafts(worlds.ask(template, some))
+    }
+    assert found == {("table", False), ("lamp", True), ("chair", True)}
+    facts = template.propose(worlds.scene(SIGNALS), np.random.default_rng(0), 20)
+    measured = template.measure(facts, worlds.scene(some))
+    unlisted = measured.why == "not every object of this name is listed"
+    assert (unlisted == ~facts.marked & (facts.object.name != "table")).all() and unlisted.any()

@@ -67,3 +67,17 @@ def test_objects_of_a_detector_and_names_of_two_objects_are_not_asked_about() ->
     ):
         assert not worlds.ask(LastSeen(), {**known, "objects": changed}).asked
     assert not worlds.ask(LastSeen(), {}).asked
+
+
+@pytest.mark.parametrize("template", [FirstSeen(), LastSeen()])
+def test_where_not_every_object_of_a_name_is_listed_another_may_be_seen_earlier_or_later(template: FirstSeen) -> None:
+    known = signals()
+    objects = known["objects"]
+    assert isinstance(objects, Objects)
+    facts = template.propose(worlds.scene(known), np.random.default_rng(0), 60)
+    some = {**known, "objects": replace(objects, complete=tuple({*NAMES} - {"box"}))}
+    why = template.measure(facts, worlds.scene(some)).why
+    concerned = (facts.names == "box").any(axis=1)
+    assert ((why == "not every object of this name is listed") == concerned).all() and concerned.any()
+    found = worlds.drafts(worlds.ask(template, some, facts=60))
+    assert found and not any("box" in (draft.fact[letter] for letter in "abc") for draft in found)

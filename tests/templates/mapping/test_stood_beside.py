@@ -121,3 +121,15 @@ def test_a_box_that_reaches_around_the_object_does_not_win(side: float, why: str
     )
     assert found.why.tolist() == [why]
     assert found.margin is not None and found.margin.max() < 20, "exact boxes need not be filled"
+
+
+def test_where_not_every_object_of_a_name_is_listed_another_may_be_nearer() -> None:
+    known = signals()
+    objects = known["objects"]
+    assert isinstance(objects, Objects)
+    facts = TEMPLATE.propose(worlds.scene(known), np.random.default_rng(0), 60)
+    some = {**known, "objects": replace(objects, complete=tuple({*NAMES} - {"box"}))}
+    concerned = (facts.name == "box") | (facts.others == "box").any(axis=1)
+    why = TEMPLATE.measure(facts, worlds.scene(some)).why
+    assert ((why == "not every object of this name is listed") == concerned).all() and concerned.any()
+    assert asked(some) and not any("box" in (name, *offered) for name, _, offered in asked(some))

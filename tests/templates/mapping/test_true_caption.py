@@ -106,3 +106,17 @@ def test_large_errors_and_no_gravity_silence_it(template: AboutCaptions) -> None
 def test_plain_video_has_captions_of_points() -> None:
     found = drafts(TrueCaption(), {n: s for n, s in worlds.signals().items() if not n.startswith("object")})
     assert found and not of_objects(found)
+
+
+@BOTH
+def test_where_not_every_object_of_a_name_is_listed_captions_are_of_points(template: AboutCaptions) -> None:
+    signals = worlds.signals()
+    objects = signals["objects"]
+    assert isinstance(objects, Objects)
+    facts = template.propose(worlds.scene(signals), np.random.default_rng(0), 40)
+    some = {**signals, "objects": replace(objects, complete=tuple({*objects.labels} - {"lamp"}))}
+    measured = template.measure(facts, worlds.scene(some))
+    unlisted = measured.why == "not every object of this name is listed"
+    assert (unlisted == (facts.names == "lamp").any(axis=1)).all() and unlisted.any()
+    unknown = drafts(template, {**signals, "objects": replace(objects, complete=())})
+    assert unknown and not of_objects(unknown)
