@@ -365,7 +365,7 @@ class Scene(World):
         if self._nearby_tracks is not None:
             may_move |= near_moving(frames, xy_px, self._nearby_tracks, self.outliers)
         if self._sparse_surface is not None:
-            may_move |= self._sparse_surface.errs_around(frames, xy_px, self._radius_px, self.outliers)
+            may_move |= self._sparse_surface.errs_around(frames, xy_px)
         return may_move
 
     @cached_property
@@ -375,7 +375,7 @@ class Scene(World):
     def _sparse(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         if self._sparse_surface is None:
             return Surface.unknown(len(xy_px))
-        return self._sparse_surface.at(frames, xy_px, self._radius_px, self.outliers)
+        return self._sparse_surface.at(frames, xy_px)
 
     def _dense(self, dense: DenseSurface, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         assert self.path is not None
@@ -411,7 +411,8 @@ class Scene(World):
 
     @cached_property
     def _sparse_surface(self) -> SparseSurface | None:
-        """The sparse points, ready for the search. Those near moving tracks count as suspected outliers."""
+        """The sparse points, ready for the search. Those near moving tracks, or contradicted by patches of depth, count
+        as suspected outliers."""
         points = self.points
         if points is None or self.path is None:
             return None
@@ -419,12 +420,7 @@ class Scene(World):
             points = suspected_outliers(points, self._nearby_tracks, self.outliers)
         if self.depth_patches is not None:
             points = contradicted_points(points, self.depth_patches, self.path, self.outliers)
-        return SparseSurface.of(points, self.path, self._radius_px, self.outliers)
-
-    @property
-    def _radius_px(self) -> float:
-        """Of look-ups of points."""
-        return MAX_DISTANCE_PX * self.pixel_scale
+        return SparseSurface.of(points, self.path, MAX_DISTANCE_PX * self.pixel_scale, self.outliers)
 
     def up_cam(self, frames: Frames) -> tuple[Float64[np.ndarray, "*k 3"], Float64[np.ndarray, "*k"]]:
         """Unit vectors of up in the frames' camera axes, and their σ per axis in rad; NaN where unknown."""

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 from scipy.spatial import cKDTree
 
+from experts.matching.frame_pairs import evenly_spaced
 from experts.signals import SparsePoints
 
 _FRAMES = 24
@@ -29,10 +30,11 @@ def shared_residuals(
     same_range: float,
 ) -> Float64[np.ndarray, "p"]:
     """Per point: the mean residual of it and its neighbours at its range, RMS over frames, as a multiple of the median
-    over points. NaN where it has none.
+    over points (no unit). NaN where it has none.
 
     Only `counted` observations are used. Errors of a pose, of the camera and of a rolling shutter vary smoothly over a
-    picture: a quadratic field per frame is subtracted first.
+    picture: a quadratic field per frame is subtracted first. Neighbours: at most so many other points within `reach_px`
+    whose ranges differ by at most `same_range` (|ln| of their ratio).
     """
     rows = _in_some_frames(points.observation_frame, counted & np.isfinite(predicted_px).all(axis=1))
     if not len(rows):
@@ -57,9 +59,7 @@ def shared_residuals(
 
 def _in_some_frames(frames: Int64[np.ndarray, "o"], which: Bool[np.ndarray, "o"]) -> Int64[np.ndarray, "k"]:
     """Rows of the observations in evenly spaced frames, by frame."""
-    seen = np.unique(frames[which])
-    chosen = seen[np.unique(np.linspace(0, len(seen) - 1, _FRAMES).round().astype(int))] if len(seen) else seen
-    rows = np.flatnonzero(which & np.isin(frames, chosen))
+    rows = np.flatnonzero(which & np.isin(frames, evenly_spaced(np.unique(frames[which]), _FRAMES)))
     return rows[np.argsort(frames[rows], kind="stable")]
 
 

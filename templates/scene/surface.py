@@ -106,10 +106,13 @@ class SparseSurface:
     """Position in the camera axes of the observing frame; NaN where its pose is not known."""
     shared_residual: Float64[np.ndarray, "p"]
     """As a multiple of the clip's median; NaN where it is not known."""
+    radius_px: float
+    """Within which a point is looked up."""
+    settings: OutlierSettings
 
     @classmethod
     def of(cls, points: SparsePoints, path: CameraPath, radius_px: float, settings: OutlierSettings) -> "SparseSurface":
-        """From the points and the path of one reconstruction. `radius_px`: of look-ups."""
+        """From the points and the path of one reconstruction."""
         at = np.clip(np.searchsorted(path.frames, points.observation_frame), 0, len(path.frames) - 1)
         known = path.registered[at] & (path.frames[at] == points.observation_frame)
         pose = np.where(known[:, None, None], path.world_from_cam[at], np.nan)
@@ -131,15 +134,16 @@ class SparseSurface:
                 settings.neighbour_radii * radius_px,
                 settings.same_range,
             ),
+            radius_px=radius_px,
+            settings=settings,
         )
 
-    def at(
-        self,
-        frames: Int64[np.ndarray, "k"],
-        xy_px: Float64[np.ndarray, "k 2"],
-        radius_px: float,
-        settings: OutlierSettings,
-    ) -> Surface:
+    @property
+    def _reach_px(self) -> float:
+        """Within which points are neighbours."""
+        return self.settings.neighbour_radii * self.radius_px
+
+    def at(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Surface:
         """The point observed nearest to each pixel of its frame, if one lies within `radius_px`.
 
         A point without neighbours of similar range in the picture is a suspected outlier: it may come from a wrong
@@ -149,16 +153,16 @@ class SparseSurface:
         if not self.tree.n or not len(xy_px):
             return Surface.unknown(len(xy_px))
         places = _placed(frames, np.where(np.isfinite(xy_px), xy_px, -_FRAME_APART / 4))
-        just_beyond_px = np.nextafter(radius_px, np.inf)  # the search leaves out what is as far as its bound
+        just_beyond_px = np.nextafter(self.radius_px, np.inf)  # the search leaves out what is as far as its bound
         distance_px, found = self.tree.query(places, distance_upper_bound=just_beyond_px)
-        near = distance_px <= radius_px
+        near = distance_px <= self.radius_px
         near[near] = np.isfinite(self.ranges[found[near]])
-        reach_px = settings.neighbour_radii * radius_px
-        distance_px, found = self.tree.query(places[near], k=settings.neighbours + 1, distance_upper_bound=reach_px)
+        count = self.settings.neighbours + 1
+        distance_px, found = self.tree.query(places[near], k=count, distance_upper_bound=self._reach_px)
         own = found[:, 0]
-        inside = self._inside_a_surface(distance_px[:, 1:], found[:, 1:], own, settings)
+        inside = self._inside_a_surface(distance_px[:, 1:], found[:, 1:], own)
         rows = self.points.observation_point[own]
-        suspected = ~inside | (self.shared_residual[rows] > settings.max_shared_residual)
+        suspected = ~inside | (self.shared_residual[rows] > self.settings.max_shared_residual)
         seen = Surface(
             xyz_cam=self.xyz_cam[own],
             range_relative_sigma=self.points.range_relative_sigma[rows],
@@ -166,20 +170,14 @@ class SparseSurface:
         ).suspected(suspected)
         return Surface.interleaved(near, seen, Surface.unknown(int((~near).sum())))
 
-    def errs_around(
-        self,
-        frames: Int64[np.ndarray, "k"],
-        xy_px: Float64[np.ndarray, "k 2"],
-        radius_px: float,
-        settings: OutlierSettings,
-    ) -> Bool[np.ndarray, "k"]:
+    def errs_around(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Bool[np.ndarray, "k"]:
         """Whether most points around each pixel err together with their neighbours."""
         if not self.tree.n or not len(xy_px):
             return np.zeros(len(xy_px), dtype=bool)
-        reach_px = settings.neighbour_radii * radius_px
-        found = self.tree.query(_placed(frames, xy_px), k=settings.neighbours, distance_upper_bound=reach_px)[1]
+        count = self.settings.neighbours
+        found = self.tree.query(_placed(frames, xy_px), k=count, distance_upper_bound=self._reach_px)[1]
         residual = np.append(self.shared_residual[self.points.observation_point], np.nan)[found]
-        errs = (residual > settings.max_shared_residual).sum(axis=1)
+        errs = (residual > self.settings.max_shared_residual).sum(axis=1)
         return np.asarray(2 * errs > np.isfinite(residual).sum(axis=1))
 
     def _inside_a_surface(
@@ -187,9 +185,9 @@ class SparseSurface:
         distance_px: Float64[np.ndarray, "k c"],
         found: Int64[np.ndarray, "k c"],
         own: Int64[np.ndarray, "k"],
-        settings: OutlierSettings,
     ) -> Bool[np.ndarray, "k"]:
         """Whether enough of the points around each point are at its range, on all sides if another one is farther."""
+        settings = self.settings
         near, at = np.isfinite(distance_px), np.minimum(found, self.tree.n - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.log(self.ranges[at] / self.ranges[own][:, None])
