@@ -29,8 +29,9 @@ _TRIES = 3
 _LEAST_WAY = 0.06
 """Way of a camera that is seen to travel, as a share of the distance of the scene; ..."""
 _ARM = 0.15
-"""... and a camera that turns goes farther than round a circle with this radius: in the hand of somebody who turns on
-the spot it is an arm's length away from the axis, and is said to turn."""
+"""... and of a camera that turns too, its way is longer than the chord of that turn on a circle of this radius, as a
+share of the same distance: one held by somebody who turns on the spot goes round them at arm's length, and is said to
+turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
