@@ -4,7 +4,7 @@ pictures: cameras, pixels and per-pixel maps follow, positions in the world stay
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float64, Int64, UInt8
@@ -27,8 +27,6 @@ from experts.signals import (
     SparsePoints,
     ValidArea,
 )
-
-AnySignal = TypeVar("AnySignal")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,13 +183,11 @@ def _reframed(signal: Any, clip: Clip, new: Clip, by: Reframing) -> Any:
             )
         case SparsePoints():
             xy_px = by.places(signal.observation_xy_px)
-            points = replace(signal, observation_xy_px=xy_px)
-            return _rows(points, ("observation_point", "observation_frame", "observation_xy_px"), by.shows(xy_px))
+            return replace(signal, observation_xy_px=xy_px).with_observations(by.shows(xy_px))
         case Matches():
             a, b = by.places(signal.xy_a_px), by.places(signal.xy_b_px)
             matches = replace(signal, xy_a_px=a, xy_b_px=b, sigma_px=signal.sigma_px * zoom)
-            names = ("pair", "xy_a_px", "xy_b_px", "sigma_px", "outlier_probability", "confirmed_by")
-            return _rows(matches, names, by.shows(a) & by.shows(b))
+            return matches.take(by.shows(a) & by.shows(b))
     return signal
 
 
@@ -209,8 +205,3 @@ def _boxes(box_px: Float64[np.ndarray, "n k 2 2"] | None, by: Reframing) -> Floa
     moved = np.clip(by.places(box_px), first, last)
     empty = (moved[..., 1, :] <= moved[..., 0, :]).any(axis=-1)
     return np.where(empty[..., None, None], np.nan, moved)
-
-
-def _rows(signal: AnySignal, columns: Sequence[str], rows: Bool[np.ndarray, "n"]) -> AnySignal:
-    """The signal with these rows of some columns."""
-    return replace(signal, **{name: getattr(signal, name)[rows] for name in columns})  # type: ignore[type-var]

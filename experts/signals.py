@@ -6,7 +6,7 @@ one world: the camera axes of the first registered frame. Every σ is one standa
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -163,6 +163,11 @@ class SparsePoints:
     camera_relative_sigma: Float64[np.ndarray, "p"] | None = None
     """What the focal length and the principal point contribute to `range_relative_sigma`; None: not measured."""
 
+    def with_observations(self, rows: Bool[np.ndarray, "o"]) -> "SparsePoints":
+        """The points, with these of their observations."""
+        names = ("observation_point", "observation_frame", "observation_xy_px")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
+
 
 @dataclass(frozen=True, kw_only=True)
 class PointTracks:
@@ -209,7 +214,8 @@ class PathOnTracks:
 
 @dataclass(frozen=True, kw_only=True)
 class Matches:
-    """Pixels of the same scene point in two frames, found by descriptors or depth and confirmed independently."""
+    """Pixels of the same scene point in two frames, found by descriptors or depth and confirmed independently. Where a
+    pixel or a σ is NaN, the match is not used."""
 
     pairs: Int64[np.ndarray, "k 2"]
     """Frame indices (a, b) of each matched pair of frames."""
@@ -227,6 +233,11 @@ class Matches:
     """0: nothing; 1: a track; 2: reprojection of a 3-D point; 3: homography of a rotating camera; 4: forward-backward
     reprojection through the depth of both frames."""
     provenance: Provenance
+
+    def take(self, rows: Bool[np.ndarray, "m"]) -> "Matches":
+        """These matches."""
+        names = ("pair", "xy_a_px", "xy_b_px", "sigma_px", "outlier_probability", "confirmed_by")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The whole path: footage into signals, signals into a dataset, a dataset into pictures and other formats."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -18,7 +18,7 @@ from spatial_engine.dataset.cost import cpu_clock
 from spatial_engine.dataset.dataset import Dataset, check_target
 from spatial_engine.dataset.drafts import drafts_folder
 from spatial_engine.dataset.finishing import FinishClip
-from spatial_engine.dataset.generate_shard import check_idle, draw_shard, note_asked
+from spatial_engine.dataset.generate_shard import ShareOfDataset, check_idle, draw_shard, note_asked
 from spatial_engine.dataset.hints import HintsFromSignals
 from spatial_engine.dataset.parquet import check_pyarrow
 from spatial_engine.dataset.question_files import write_question_files
@@ -115,7 +115,7 @@ def generate(
         options: what is asked; None: the defaults.
         shard: the share of one of several machines, such as "2/8": its clips are asked about; once those of all
             shards are, its questions are put into words and drawn. No dataset is written yet: the call without it
-            takes up what the shards did (docs/cluster.md).
+            takes up what the shards did (docs/cluster.md). Returns a `ShareOfDataset`, which names what failed.
         progress: who is told; None: nobody.
         fields: single fields of `GenerateOptions`, as in `generate(store, "dataset/", abilities="L1", seed=0)`.
 
@@ -137,12 +137,11 @@ def generate(
     with monitored(progress or Silent(), options, "generate", target, share) as progress:
         if source is not None and (busy := source.being_written()):
             progress.say(f"{counted(len(busy), 'clip')} being annotated: what is not measured yet is not asked about")
-        unfinished = [] if source is None else source.unfinished()
+        unfinished = [] if source is None else [id for id in source.unfinished() if share.holds(id)]
         if unfinished:
             progress.say(f"{counted(len(unfinished), 'clip')}: {UNFINISHED}; run annotate again, then generate")
         if share.count > 1:
-            _generate_shard(task, share, options, target, progress)
-            return Dataset(target)
+            return _generate_shard(task, share, options, target, unfinished, progress)
         with one_writer(target), interruptible(), cpu_clock(work) as cpu:
             check_idle(work)
             asked = ask_all(task, options.workers, progress, share)
@@ -167,16 +166,20 @@ def generate(
             return made
 
 
-def _generate_shard(task: AskClip, share: Shard, options: GenerateOptions, target: Path, progress: Progress) -> None:
+def _generate_shard(
+    task: AskClip, share: Shard, options: GenerateOptions, target: Path, unfinished: Collection[str], progress: Progress
+) -> ShareOfDataset:
     """Asks about the clips of a shard; once all shards have asked, puts its questions into words and draws them."""
-    work = drafts_folder(target)
+    work, failed = drafts_folder(target), [f"clip {clip_id}: {UNFINISHED}" for clip_id in unfinished]
     with one_writer(work / f"shard {share.number} of {share.count}"), interruptible(), cpu_clock(work):
         asked = ask_all(task, options.workers, progress, share)
         if asked.crashed:
             progress.say(f"{counted(len(asked.crashed), 'clip')} failed: generate without --shard tries again")
+        faults = {clip_id: task.faults(clip_id, key) for clip_id, key in asked.keys.items()}
+        failed += [f"{task.name(clip_id)}: {why}" for clip_id, why in (faults | {**asked.crashed}).items() if why]
         if note_asked(work, task.digest, share, progress):
             keys = {clip_id: task.key(clip_id) for clip_id in task.items()}
-            draw_shard(
+            failed += draw_shard(
                 _finishing(task, keys, options, work),
                 share,
                 seed=options.seed,
@@ -184,6 +187,7 @@ def _generate_shard(task: AskClip, share: Shard, options: GenerateOptions, targe
                 workers=options.workers,
                 progress=progress,
             )
+    return ShareOfDataset(target, tuple(failed))
 
 
 def plan_questions(

@@ -5,9 +5,9 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -26,7 +26,7 @@ from spatial_engine.cli.options import fed
 from spatial_engine.cli.store import store_app
 from spatial_engine.cli.weights import weights_app
 from spatial_engine.errors import UsageError
-from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions
+from spatial_engine.options import AnnotateOptions, GenerateOptions, RunOptions, Shard
 
 app = typer.Typer(
     epilog="Exit codes: 0 done; 1 done, but a clip could not be read, an expert failed, or something is damaged or "
@@ -92,7 +92,7 @@ def annotate(
 
     with for_terminal() as progress:
         done = pipeline.annotate(videos, store, options, shard=shard, progress=progress)
-    raise typer.Exit(0 if summary.show_store(done, console()) else 1)
+    raise typer.Exit(0 if summary.show_store(done, console(), Shard.of(shard)) else 1)
 
 
 @app.command()
@@ -113,6 +113,7 @@ def generate(
     """Ask what the signals of a store decide, into a dataset. Stopped? Run it again: it goes on."""
     from spatial_engine import pipeline
     from spatial_engine.cli import summary, target_shown
+    from spatial_engine.dataset.generate_shard import ShareOfDataset
     from spatial_engine.progress import console, for_terminal
 
     if plan:
@@ -124,9 +125,10 @@ def generate(
         return
     with for_terminal() as progress:
         done = pipeline.generate(store, dataset, options, shard=shard, progress=progress)
-    if shard is not None:
+    if isinstance(done, ShareOfDataset):
+        well = summary.show_share(done, console())
         print(f"done: shard {shard}; after all shards, the same command without --shard writes {dataset}")
-        return
+        raise typer.Exit(0 if well else 1)
     well = summary.show_dataset(done, console())
     target_shown.show_target(done.audit.get("target"), console())
     known = "" if store is None else f" --store {store}"
@@ -195,12 +197,16 @@ cli_view.register(app)
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console command. Turns errors into one line of cause, one of remedy, and an exit code."""
     warnings.formatwarning = lambda message, *_: f"warning: {message}\n"
+    ignore = sys.unraisablehook
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _as_ctrl_c)
+        sys.unraisablehook = partial(_repeat_ctrl_c, ignore)
     try:
         _command()(arguments)
     except Exception as error:
         _fail(error)
+    finally:
+        sys.unraisablehook = ignore
 
 
 def _as_ctrl_c(*_: object) -> None:
@@ -208,6 +214,17 @@ def _as_ctrl_c(*_: object) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.raise_signal(signal.SIGINT)
+
+
+def _repeat_ctrl_c(ignore: Callable[[Any], object], ignored: Any) -> None:
+    """Python ignores what is raised in a callback of a weak reference, as each import has one: there, Ctrl-C would stop
+    nothing. It is repeated a moment later."""
+    if not issubclass(ignored.exc_type, KeyboardInterrupt):
+        ignore(ignored)
+        return
+    again = threading.Timer(0.1, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    again.daemon = True
+    again.start()
 
 
 @cache

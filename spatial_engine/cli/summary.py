@@ -15,26 +15,32 @@ from spatial_engine.annotation.plan import Step
 from spatial_engine.annotation.plugin_errors import is_template_error
 from spatial_engine.atomic_file import read_json
 from spatial_engine.dataset.dataset import Dataset
+from spatial_engine.dataset.generate_shard import ShareOfDataset
 from spatial_engine.dataset.writing import MOVED, UNREADABLE
 from spatial_engine.errors import StoreError
 from spatial_engine.export.exporter import REPORT
+from spatial_engine.options import Shard
 from spatial_engine.progress import counted, duration, printable
 from spatial_engine.store.ledger import Ledger
-from spatial_engine.store.store import ClipRecord, Store
+from spatial_engine.store.store import ClipRecord, FootageRecord, Store
 from templates.generate import SURPLUS
 from templates.unlocked import Unlocked
 
+_WHOLE = Shard()
 _TENSORS = (".safetensors", ".pt", ".pth", ".tar")
 
 
-def show_store(store: Store, to: Console) -> bool:
-    """Signals over all clips, then what could not be read or failed. Returns whether all went well. Signals of
-    experts, versions and settings of earlier runs do not count."""
-    records = store.records()
+def show_store(store: Store, to: Console, shard: Shard = _WHOLE) -> bool:
+    """Signals over all clips of a shard, then what could not be read or failed. Returns whether all went well. Signals
+    of experts, versions and settings of earlier runs do not count."""
+    footage = [record for record in store.footage() if shard.holds(record.name)]
+    own = {clip for record in footage for clip in record.clips}
+    records = {clip: record for clip, record in store.records().items() if clip in own}
     readable = {clip: record for clip, record in records.items() if isinstance(record, ClipRecord)}
     present = {(clip, *item) for clip, record in readable.items() for item in record.signals.items()}
     entries = [entry for entry in Ledger.open(store).entries() if (entry.clip, entry.signal, entry.key) in present]
-    table = Table("signal", "done", "no_estimate", "failed", "most often because", title=f"clips: {len(records)}")
+    title = f"{'clips' if shard.count == 1 else f'clips of shard {shard}'}: {len(records)}"
+    table = Table("signal", "done", "no_estimate", "failed", "most often because", title=title)
     for signal in dict.fromkeys(entry.signal for entry in entries):
         of_signal = [entry for entry in entries if entry.signal == signal]
         states = Counter(entry.state for entry in of_signal)
@@ -43,7 +49,7 @@ def show_store(store: Store, to: Console) -> bool:
     if entries:
         to.print(table)
     trouble = [(error.cause, error.remedy) for error in records.values() if isinstance(error, StoreError)]
-    trouble += _trouble(store, readable)
+    trouble += _trouble(store, footage, readable)
     for line, remedy in trouble:
         to.print(f"[red]failed[/] {_safe(line)}", soft_wrap=True)
         if remedy:
@@ -51,9 +57,11 @@ def show_store(store: Store, to: Console) -> bool:
     return not trouble
 
 
-def _trouble(store: Store, records: Mapping[str, ClipRecord]) -> list[tuple[str, str]]:
+def _trouble(
+    store: Store, footage: Iterable[FootageRecord], records: Mapping[str, ClipRecord]
+) -> list[tuple[str, str]]:
     """Prints failures with their remedies; what is missing on this machine only once for all clips."""
-    trouble = [(f"{record.name}: {record.error}", record.remedy) for record in store.footage() if record.error]
+    trouble = [(f"{record.name}: {record.error}", record.remedy) for record in footage if record.error]
     missing: Counter[tuple[str, str, str]] = Counter()
     for clip_id, of_clip in sorted(records.items()):
         name = of_clip.clip["name"]
@@ -104,6 +112,13 @@ def show_dataset(dataset: Dataset, to: Console) -> bool:
         to.print(f"[red]failed[/] {counted(lost, 'question')}: {UNREADABLE}", soft_wrap=True)
         to.print(f"  try: {MOVED}", soft_wrap=True)
     return not (lost or faulty or crashed)
+
+
+def show_share(share: ShareOfDataset, to: Console) -> bool:
+    """Prints what failed in a shard. Returns whether nothing did."""
+    for line in share.failed:
+        to.print(f"[red]failed[/] {_safe(line)}", soft_wrap=True)
+    return not share.failed
 
 
 def show_plan(plan: Plan, to: Console) -> None:

@@ -175,6 +175,11 @@ class AskClip:
             made, diagonal_px = ask_puzzles(self.templates, self.puzzles, self.seed, template_error), 1.0
         self.drafts.add(made, key, diagonal_px)
 
+    def faults(self, clip_id: str, key: str) -> str:
+        """How templates failed on a clip, by its drafts; empty if none did."""
+        refusals = self.drafts.keys(clip_id, key).refusals
+        return "; ".join(refusal.reason for refusal in refusals if is_template_error(refusal.reason))
+
     def scenes(self, clip_id: str) -> tuple[Scene, ...]:
         """What is asked about: the scenes of a clip."""
         return scenes_of(*self._measured(clip_id))
@@ -241,9 +246,7 @@ def ask_all(task: AskClip, workers: int, progress: Progress, shard: Shard) -> Fi
             if result.remedy:
                 progress.say(f"  try: {result.remedy}")
         else:
-            refusals = task.drafts.keys(clip_id, key).refusals
-            faults = [refusal.reason for refusal in refusals if is_template_error(refusal.reason)]
-            progress.step(name, "; ".join(faults) or "done")
+            progress.step(name, task.faults(clip_id, key) or "done")
     if "" in keys and "" not in crashed:
         _say_shortage(task.drafts.keys("", keys[""]), task.puzzles, progress)
     return Filed(keys={id: key for id, key in keys.items() if id not in crashed}, crashed=crashed)

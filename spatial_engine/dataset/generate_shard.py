@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,23 @@ from spatial_engine.annotation.executor import run
 from spatial_engine.atomic_file import one_writer
 from spatial_engine.dataset.array_file import DamagedFileError, read_arrays, write_arrays
 from spatial_engine.dataset.balance import DEFAULTS, Selection
+from spatial_engine.dataset.dataset import Dataset
 from spatial_engine.dataset.drafts import PUZZLES
 from spatial_engine.dataset.finishing import FinishClip, Finished
 from spatial_engine.dataset.target import Target
 from spatial_engine.dataset.writing import balanced_drafts
 from spatial_engine.options import Shard
 from spatial_engine.progress import Progress
+
+_NOT_DRAWN = "not drawn: generate without --shard says why"
+
+
+@dataclass(frozen=True)
+class ShareOfDataset(Dataset):
+    """What a shard did for a dataset, which is not written yet."""
+
+    failed: tuple[str, ...]
+    """Clips of the shard that failed or are not annotated to the end, each with the reason."""
 
 
 def note_asked(folder: Path, settings: str, shard: Shard, progress: Progress) -> bool:
@@ -42,17 +53,19 @@ def check_idle(folder: Path) -> None:
 
 def draw_shard(
     task: FinishClip, shard: Shard, *, seed: int, target: Target | None, workers: int, progress: Progress
-) -> None:
+) -> list[str]:
     """Puts the questions about a shard's clips into words and draws them, so that `write_drafts` finds them done. What
-    fails here is tried, and counted, there."""
+    fails here is tried, and counted, there; returns it, as `ShareOfDataset.failed`."""
     (task.folder / "media").mkdir(parents=True, exist_ok=True)
     own = _selections(task, shard, seed, target, progress)
     progress.begin("writing", len(own))
+    failed = []
     for selection, result in run(task, own, workers):
         done = isinstance(result, Finished) and result.part is not None
-        name = result.name if isinstance(result, Finished) else ""
-        outcome = "done" if done else "failed; generate without --shard says why"
-        progress.step(name or selection.clip_id or PUZZLES, outcome)
+        name = (result.name if isinstance(result, Finished) else "") or selection.clip_id or PUZZLES
+        progress.step(name, "done" if done else _NOT_DRAWN)
+        failed += [] if done else [f"{name}: {_NOT_DRAWN}"]
+    return failed
 
 
 def _selections(

@@ -98,7 +98,7 @@ def _independent(first: Scene, second: Scene) -> bool:
 
 
 def _scene(clip: Clip, signals: Signals, judges: Mapping[str, Provenance]) -> Scene:
-    known = {name: s for name, s in signals.items() if not isinstance(s, NoEstimate)}
+    known = {name: _known_rows(s) for name, s in signals.items() if not isinstance(s, NoEstimate)}
     kind = Episode if known.keys() & {"effector_path", "task"} else Scene
     return kind(
         clip=clip,
@@ -106,6 +106,20 @@ def _scene(clip: Clip, signals: Signals, judges: Mapping[str, Provenance]) -> Sc
         no_estimates={name: s for name, s in signals.items() if isinstance(s, NoEstimate)},
         judged_by=judges,
     )
+
+
+def _known_rows(signal: Signal) -> Signal:
+    """The signal without matches and observations of points whose pixel or σ is not known."""
+    match signal:
+        case Matches():
+            xy_px = np.column_stack([signal.xy_a_px, signal.xy_b_px])
+            known = np.isfinite(xy_px).all(axis=1) & ~np.isnan(signal.sigma_px)
+            return signal if known.all() else signal.take(known)
+        case SparsePoints():
+            sigma = signal.range_relative_sigma[signal.observation_point]
+            known = np.isfinite(signal.observation_xy_px).all(axis=1) & ~np.isnan(sigma)
+            return signal if known.all() else signal.with_observations(known)
+    return signal
 
 
 def _agreed(signals: Known, agreement: Agreement | None) -> Known:

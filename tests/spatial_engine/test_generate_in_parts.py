@@ -21,6 +21,7 @@ from rich.console import Console
 
 from experts.clip import Clip
 from spatial_engine.atomic_file import one_writer
+from spatial_engine.cli.main import main
 from spatial_engine.cli.summary import show_dataset
 from spatial_engine.dataset import finishing, writing
 from spatial_engine.dataset.asking import AskClip
@@ -224,8 +225,9 @@ def test_clips_that_are_not_annotated_to_the_end_are_counted_and_named_a_failure
     assert made.audit["refused"][""] == {UNFINISHED: 1} and lost in made.audit["scenes"]
     assert any(UNFINISHED in line and "run annotate again" in line for line in told.lines)
     assert not show_dataset(made, Console(file=io.StringIO()))
-    for number in (1, 2, 1):
-        generate(cut, tmp_path / "parts", shard=f"{number}/2", **OPTIONS)
+    shares = [generate(cut, tmp_path / "parts", shard=f"{number}/2", **OPTIONS) for number in (1, 2)]
+    assert sorted(share.failed for share in shares) == [(), (f"clip {lost}: {UNFINISHED}",)]
+    generate(cut, tmp_path / "parts", shard="1/2", **OPTIONS)
     again = generate(cut, tmp_path / "parts", **OPTIONS)
     assert contents(again)["audit.json"] == contents(made)["audit.json"]
 
@@ -240,7 +242,7 @@ def test_a_shard_says_whom_it_waits_for(tmp_path: Path, store: Store) -> None:
     assert any("of another number" in line for line in told.lines)
 
 
-def test_a_shard_says_that_a_clip_failed(tmp_path: Path, store: Store) -> None:
+def test_a_shard_says_that_a_clip_failed(tmp_path: Path, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     broken, told = Store(tmp_path / "store"), Heard()
     shutil.copytree(store.path, broken.path)
     for file in broken.clip_folder(broken.clip_ids()[0]).glob("*.zarr.zip"):
@@ -248,4 +250,11 @@ def test_a_shard_says_that_a_clip_failed(tmp_path: Path, store: Store) -> None:
     for number in (1, 2):
         generate(broken, tmp_path / "set", shard=f"{number}/2", progress=told, **OPTIONS)
     assert told.lines.count("1 clip failed: generate without --shard tries again") == 1
+    codes = []
+    for number in (1, 2):
+        options = ("--abilities", OPTIONS["abilities"], "--puzzles", "2", "--shard", f"{number}/2")
+        with pytest.raises(SystemExit) as left:
+            main(["generate", str(broken.path), "-o", str(tmp_path / "set"), *options])
+        codes.append(left.value.code)
+    assert sorted(codes) == [0, 1] and capsys.readouterr().out.count("failed room: ") == 1
     assert sum(generate(broken, tmp_path / "set", **OPTIONS).audit["refused"][""].values()) == 1

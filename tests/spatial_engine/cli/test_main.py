@@ -5,6 +5,7 @@ import os
 import signal
 import time
 import warnings
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def test_annotate_twice(command: Run, tmp_path: Path, videos: Path) -> None:
     assert "2 clips: 2 complete before this run; 2 of 2 signals kept from earlier runs" in out.replace("\n", " ")
 
 
-@pytest.mark.parametrize("how", ["plain", "in asyncio", "in the background"])
+@pytest.mark.parametrize("how", ["plain", "in asyncio", "in the background", "in a callback"])
 def test_sigterm_stops_a_run_as_ctrl_c_does(
     command: Run, tmp_path: Path, videos: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
@@ -65,6 +66,13 @@ def test_sigterm_stops_a_run_as_ctrl_c_does(
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(30)
 
+    def terminated_where_python_ignores_it() -> None:
+        thing = {1}
+        reference = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+        del thing
+        time.sleep(30)
+        assert reference() is None
+
     async def waits() -> None:
         try:
             asyncio.get_running_loop().call_soon(os.kill, os.getpid(), signal.SIGTERM)
@@ -73,7 +81,8 @@ def test_sigterm_stops_a_run_as_ctrl_c_does(
             cancelled.append(True)  # asyncio ends tasks in order; a KeyboardInterrupt would break into one
             raise
 
-    monkeypatch.setattr(pipeline, "annotate_all", lambda *_: asyncio.run(waits()) if "asyncio" in how else terminated())
+    stopped = {"in asyncio": lambda: asyncio.run(waits()), "in a callback": terminated_where_python_ignores_it}
+    monkeypatch.setattr(pipeline, "annotate_all", lambda *_: stopped.get(how, terminated)())
     try:
         if how == "in the background":
             signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from spatial_engine.cli.summary import show_dataset, show_store
+from spatial_engine.options import Shard
 from spatial_engine.pipeline import annotate
 from tests.spatial_engine.fake_experts import chain
 from tests.spatial_engine.fake_footage import write_folders
@@ -64,3 +65,15 @@ def test_only_signals_of_this_run_are_counted(tmp_path: Path) -> None:
     console = heard()
     assert show_store(store, console)
     assert "valid_area" in words(console) and "gravity" not in words(console)
+
+
+def test_a_shard_counts_its_own_clips(tmp_path: Path) -> None:
+    videos, fake, found = write_folders(tmp_path / "videos", 6), chain(tmp_path / "log")["area"], []
+    (videos / "junk.mp4").write_bytes(b"no video" * 100)
+    annotate(videos, tmp_path / "store", experts=[fake])
+    for shard in ("1/2", "2/2"):
+        store, console = annotate(videos, tmp_path / "store", experts=[fake], shard=shard), heard()
+        found.append((show_store(store, console, Shard.of(shard)), words(console)))
+    (first_well, first), (second_well, second) = found
+    assert "clips of shard 1/2: 5" in first and "clips of shard 2/2: 1" in second
+    assert "junk.mp4" in first and not first_well and "junk.mp4" not in second and second_well

@@ -393,3 +393,23 @@ def test_gravity_alone_still_asks_roll_and_pitch() -> None:
     gravity = worlds.signals()["gravity"]
     assert isinstance(gravity, Gravity)
     assert {d.answer.names for d in tilts({"gravity": gravity}) if d.format == "json"} == {("roll", "pitch")}
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("matches", "xy_a_px"),
+        ("matches", "xy_b_px"),
+        ("matches", "sigma_px"),
+        ("sparse_points", "observation_xy_px"),
+        ("sparse_points", "range_relative_sigma"),
+    ],
+)
+def test_what_has_no_known_pixel_or_sigma_is_not_asked_about(name: str, column: str) -> None:
+    signals = worlds.signals()
+    partly = getattr(signals[name], column).copy()
+    partly[::2] = np.nan
+    templates = [create_templates()[each] for each in ("same_point", "point_pairs", "range_ratio")]
+    hurt = {**signals, name: replace(signals[name], **{column: partly})}
+    found = ask_clip(CLIP, hurt, templates, AskSettings(), seed=0)
+    assert {asked.template.name for asked in found.asked} == {template.name for template in templates}
