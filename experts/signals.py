@@ -111,8 +111,17 @@ class CameraPath:
     """σ per axis of a rotation between frames over its angle, as far as it comes from the principal point, which tilts
     its axis. 0 as above."""
     direction_sigma_by_camera_rad: float = 0.0
-    """σ per component of a direction between two positions, as far as it comes from the focal length and the principal
-    point. 0 as above."""
+    """σ per component of a direction between two positions far from each other, as far as it comes from the focal
+    length and the principal point. 0 as above."""
+    position_by_camera: Float64[np.ndarray, "n 3 3"] | None = None
+    """By how much the position of each frame changes, in path units (last axis: x, y, z of the world), where the focal
+    length is one σ longer (middle axis: 0), and the principal point one σ to the right (1) and down (2). Only
+    differences between frames mean something: where the camera turned at one place, a wrong focal length lets it move.
+    None: `direction_sigma_by_camera_rad` says what is known of it."""
+    systematic_position_sigma: Float64[np.ndarray, "n"] | None = None
+    """σ per axis of each position, in path units, that `position_sigma` does not contain: what shifts a whole picture a
+    little, such as a rolling shutter, passes for a step, and what moves in it pulls the camera along. None: not
+    measured."""
 
     @property
     def turn_sigma_by_focal(self) -> float:
@@ -126,7 +135,7 @@ class CameraPath:
 
     @property
     def total_direction_sigma_rad(self) -> float:
-        """σ per component of a direction between two positions that all directions share: systematic ⊕ camera."""
+        """σ per component of a direction between two positions far from each other: systematic ⊕ camera."""
         return float(np.hypot(self.direction_sigma_rad, self.direction_sigma_by_camera_rad))
 
 

@@ -1,5 +1,5 @@
-"""What a wrong focal length or principal point does to a reconstruction: to ranges, and to directions, distances and
-rotations between keyframes."""
+"""What a wrong focal length or principal point does to a reconstruction: to ranges and positions, and to directions,
+distances and rotations between keyframes."""
 
 from dataclasses import dataclass, replace
 
@@ -26,6 +26,10 @@ class CameraEffect:
 
     ln_range: Float64[np.ndarray, "p"]
     """Of the range of each point, relative to the median point; 0 where no keyframe sees it."""
+    position: Float64[np.ndarray, "k 3 3"]
+    """Of the position of each keyframe, in the unit and the world of the reconstruction, by the focal length and by
+    either coordinate of the principal point (middle axis). The median range stays as it is, and so do the cameras'
+    rotations on average; only differences between keyframes mean something."""
     direction_rad: float
     """Of the directions between keyframes, per component: the median of the changes over √2."""
     rotation: float
@@ -60,6 +64,7 @@ def camera_effect(sparse: SparseReconstruction, free_lens: bool) -> CameraEffect
     longer, *displaced = (_adjusted_to(sparse, each, free_lens) for each in cameras)
     return CameraEffect(
         ln_range=_ln_range(sparse, longer) / _STEP,
+        position=np.stack([_position_change(sparse, each) for each in (longer, *displaced)], axis=1) / _STEP,
         direction_rad=_direction_change_rad(sparse, longer) / _STEP,
         rotation=_rotation_change(sparse, longer) / _STEP,
         ln_travel=_ln_travel(sparse, longer) / _STEP,
@@ -90,6 +95,15 @@ def _ln_range(before: SparseReconstruction, after: SparseReconstruction) -> Floa
     ln_ratio = np.log(ranges(after) / ranges(before))
     ln_range = np.bincount(before.point, ln_ratio, points) / np.maximum(observations, 1)
     return np.where(observations > 0, ln_range - np.median(ln_range[observations > 0]), 0.0)
+
+
+def _position_change(before: SparseReconstruction, after: SparseReconstruction) -> Float64[np.ndarray, "k 3"]:
+    """Change of the position of each keyframe, apart from one shift, after the rotation that aligns the cameras and the
+    scaling that keeps the median range."""
+    old, new = (np.linalg.inv(each.cam_from_world) for each in (before, after))
+    aligning = Rotation.from_matrix(old[:, :3, :3] @ new[:, :3, :3].swapaxes(1, 2)).mean()
+    scale = np.exp(np.median(np.log(ranges(before) / ranges(after))))
+    return np.asarray(scale * aligning.apply(new[:, :3, 3]) - old[:, :3, 3])
 
 
 def _ln_travel(before: SparseReconstruction, after: SparseReconstruction) -> float:

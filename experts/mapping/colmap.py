@@ -123,7 +123,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "24"
+    version = "25"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -254,7 +254,7 @@ class ColmapExpert(WeightFreeExpert):
                     reason="focal length undecided", remedy="give --intrinsics, or rotate the camera while moving"
                 )
             effect = camera_effect(pair.sparse, free_lens=attempt.known_sigma is None)
-            path = path_of(pair, effect, s.focal, s.floors, self.provenance)
+            path = path_of(pair, effect, s.focal, s.floors, between[this], self.provenance)
             results[f"camera_path{suffix}"] = path
             results[f"sparse_points{suffix}"] = points_of(
                 pair, effect, s.focal, path, between[this], s.trust, self.provenance

@@ -95,9 +95,9 @@ def _directions_error(mine: Scene, true: Scene, path: CameraPath, pairs: Sequenc
     assert true.path is not None
     direction, length = _directions(mine, pairs)
     exact, true_length = _directions(true, pairs)
-    own = np.hypot(path.direction_sigma_rad, [np.hypot(*mine.position_sigma(pair)) for pair in pairs] / length)
-    turn = mine.relative_rotation_sigma_rad(np.array(pairs, dtype=np.int64).reshape(-1, 2))
-    beside = np.hypot(turn, path.direction_sigma_by_camera_rad)
+    frames = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    own = np.hypot(path.direction_sigma_rad, np.linalg.norm(mine.position_sigma(frames), axis=1) / length)
+    beside = np.hypot(mine.relative_rotation_sigma_rad(frames), mine.systematic_offset_sigma(frames) / length)
     known = np.hypot(true.path.direction_sigma_rad, [true.rotation_sigma_rad(pair).max() for pair in pairs])
     known = np.hypot(known, [np.hypot(*true.position_sigma(pair)) for pair in pairs] / true_length)
     return errors_of(

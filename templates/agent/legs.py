@@ -80,7 +80,7 @@ def motion(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Motion:
     tilted = centre * np.linalg.norm(amounts[:, ROTATES], axis=1)
     rotations = np.hypot(np.hypot(rotation.max(axis=1), tilted)[:, None], focal * np.abs(amounts))
     direction = np.hypot(scene.direction_sigma_rad, rotation[:, 0])
-    formal = np.linalg.norm(scene.position_sigma(frames), axis=1)
+    formal = scene.offset_sigma(frames)
     translations = np.hypot(direction * np.linalg.norm(amounts[:, ~ROTATES], axis=1), formal)
     return Motion(amounts=amounts, sigma=np.where(ROTATES, rotations, translations[:, None]))
 

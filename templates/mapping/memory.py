@@ -75,9 +75,9 @@ class PathMap(Template):
         places = offsets @ axes.swapaxes(1, 2)
         extent, in_space = (np.fmax.reduce(np.linalg.norm(part, axis=2), axis=1) for part in (places, offsets))
         with np.errstate(divide="ignore", invalid="ignore"):
-            known = np.ma.masked_invalid(scene.position_sigma(frames))
-            median = np.ma.median(known, axis=1)  # type: ignore[no-untyped-call]
-            formal = np.sqrt(2) * median.filled(np.nan) / extent
+            first = np.broadcast_to(frames[:, :1], frames.shape)
+            known = np.ma.masked_invalid(scene.offset_sigma(np.stack([first, frames], axis=2))[:, 1:])
+            formal = np.ma.median(known, axis=1).filled(np.nan) / extent  # type: ignore[no-untyped-call]
             sigma_rad = np.hypot(scene.direction_sigma_rad, scene.relative_rotation_sigma_rad(frames))
             square = np.nansum(np.sum(places**2, axis=2), axis=1) / shown.sum(axis=1)
             sigma = np.hypot(sigma_rad * np.sqrt(square) / extent, formal)  # an angle θ moves positions by θ · radius

@@ -29,7 +29,7 @@ def legs(scene: Scene, frames: Int64[np.ndarray, "n k"]) -> Legs:
     heading, _ = on_level(scene, poses[:, :1, :3, 2])
     way, length = np.diff(plan, axis=1), np.abs(np.diff(plan, axis=1))
     pairs = np.stack([frames[:, :-1], frames[:, 1:]], axis=2)
-    positions = np.linalg.norm(scene.position_sigma(pairs), axis=2)
+    positions = scene.offset_sigma(pairs)
     turned_rad = scene.relative_rotation_sigma_rad(frames)
     known = np.concatenate([heading, way], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -21,7 +21,7 @@ class Offsets:
     pose_sigma_rad: Float64[np.ndarray, "n"]
     """σ per axis of the direction: systematic ⊕ relative rotation."""
     position_sigma: Float64[np.ndarray, "n"]
-    """σ per axis of the offset that is due to both positions, in path units."""
+    """σ per axis of the offset that is due to both positions and the camera, in path units."""
     shift_sigma: Float64[np.ndarray, "n"]
     """σ per axis of the offset where it is compared with distances to what is seen: systematic ⊕ positions, in path
     units."""
@@ -40,7 +40,7 @@ def offsets(scene: Scene, frames: Int64[np.ndarray, "n 2"]) -> Offsets:
     length = np.linalg.norm(xyz_cam, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         direction = xyz_cam / length[:, None]
-    position_sigma = np.linalg.norm(scene.position_sigma(frames), axis=1)
+    position_sigma = scene.offset_sigma(frames)
     systematic = np.hypot(scene.direction_sigma_rad, scene.travel_relative_sigma)
     return Offsets(
         length=length,

@@ -226,10 +226,30 @@ class Scene(World):
         """Formal σ per axis of the position of frames, in path units."""
         return _at_frames(self.path, "position_sigma", (), frames)
 
+    def offset_sigma(self, frames: Int64[np.ndarray, "*k 2"]) -> Float64[np.ndarray, "*k"]:
+        """σ per axis of the offset between the positions of two frames, in path units: of both positions ⊕ the camera ⊕
+        systematic."""
+        return np.hypot(np.linalg.norm(self.position_sigma(frames), axis=-1), self.systematic_offset_sigma(frames))
+
+    def systematic_offset_sigma(self, frames: Int64[np.ndarray, "*k 2"]) -> Float64[np.ndarray, "*k"]:
+        """The part of it that no covariance of positions shows: the camera ⊕ what is systematic in both pictures. 0
+        where it is not measured: there the camera is a part of `direction_sigma_rad`."""
+        sigma = np.zeros(np.shape(frames)[:-1])
+        if self.path is not None and self.path.systematic_position_sigma is not None:
+            sigma = np.linalg.norm(_at_frames(self.path, "systematic_position_sigma", (), frames), axis=-1)
+        if self.path is not None and self.path.position_by_camera is not None:
+            moved = _at_frames(self.path, "position_by_camera", (3, 3), frames)
+            by_camera = np.linalg.norm(moved[..., 1, :, :] - moved[..., 0, :, :], axis=(-2, -1)) / np.sqrt(3)
+            sigma = np.hypot(sigma, by_camera)
+        return sigma
+
     @property
     def direction_sigma_rad(self) -> float:
-        """σ per component of a direction between two positions, formal σ of the positions aside; NaN without a path."""
-        return np.nan if self.path is None else self.path.total_direction_sigma_rad
+        """σ per component of a direction between two positions, `offset_sigma` aside; NaN without a path."""
+        if self.path is None:
+            return np.nan
+        apart = self.path.position_by_camera is not None
+        return self.path.direction_sigma_rad if apart else self.path.total_direction_sigma_rad
 
     @property
     def focal_relative_sigma(self) -> float:

@@ -273,8 +273,8 @@ def _rescaled(signals: Known, scale: Scale, factor: float) -> Known:
 def _times(signal: Signal | NoEstimate, factor: float, scale: Scale) -> Signal | NoEstimate:
     match signal:
         case CameraPath():
-            world_from_cam, position_sigma = _moved(signal.world_from_cam, factor), signal.position_sigma * factor
-            return replace(signal, world_from_cam=world_from_cam, position_sigma=position_sigma, scale=scale)
+            lengths = _lengths(signal, ("position_sigma", "systematic_position_sigma", "position_by_camera"), factor)
+            return replace(signal, world_from_cam=_moved(signal.world_from_cam, factor), scale=scale, **lengths)
         case PathOnTracks():
             return replace(signal, world_from_cam=_moved(signal.world_from_cam, factor))
         case SparsePoints():

@@ -220,7 +220,7 @@ def _steps(scene: Scene, frames: Int64[np.ndarray, "n k"], motion: Texts) -> _St
     turns = np.isin(motion, _TURNS)[:, None]
     turn, way = (np.linalg.norm(each[..., part], axis=2) for part in (slice(0, 3), slice(3, 6)))
     turn_sigma = scene.relative_rotation_sigma_rad(pairs.reshape(-1, 2)).reshape(way.shape)
-    positions = np.linalg.norm(scene.position_sigma(pairs), axis=2)
+    positions = scene.offset_sigma(pairs)
     rotations = scene.world_from_cam(frames)[..., :3, :3]
     return _Steps(
         along=along,

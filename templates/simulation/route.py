@@ -90,10 +90,10 @@ class RouteOrder(Template):
     def measure(self, facts: ShuffledPhotos, scene: Scene) -> Measured:
         """Lengths of all routes; σ of each leg = systematic ⊕ positions of its ends."""
         frames = np.column_stack([facts.frame_first, facts.frames_shuffled])
-        positions, formal = scene.world_from_cam(frames)[..., :3, 3], scene.position_sigma(frames)
+        positions = scene.world_from_cam(frames)[..., :3, 3]
         a, b = np.transpose(_LEGS)
         leg = np.linalg.norm(positions[:, a] - positions[:, b], axis=2)
-        sigma = np.hypot(scene.direction_sigma_rad * leg, np.hypot(formal[:, a], formal[:, b]))
+        sigma = np.hypot(scene.direction_sigma_rad * leg, scene.offset_sigma(frames[:, np.array(_LEGS)]))
         lengths = leg @ _ROUTES.T
         shortest = np.nan_to_num(lengths, nan=np.inf).argmin(axis=1)
         least, others = lengths.min(axis=1)[:, None], np.arange(len(_ROUTES)) != shortest[:, None]

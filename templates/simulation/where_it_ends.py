@@ -140,7 +140,7 @@ class WhereItEnds(Template):
         with np.errstate(divide="ignore", invalid="ignore"):
             plan = (at[:, 1:] - at[:, :1]) / (ahead / np.abs(ahead))[:, None]
             error = np.abs(plan - _end(facts.steps)[:, None])
-            own_sigma = np.linalg.norm(scene.position_sigma(frames)[:, [0, 1]], axis=1)[:, None]
+            own_sigma = scene.offset_sigma(frames[:, :2])[:, None]
             heading = np.hypot(scene.relative_rotation_sigma_rad(frames), axes.heading_sigma_rad)[:, None]
             metre = np.hypot(scene.metre_relative_sigma, scene.travel_relative_sigma)
             relative = np.sqrt(scene.direction_sigma_rad**2 + heading**2 + metre**2)

@@ -116,11 +116,37 @@ def test_it_predicts_how_far_a_camera_with_a_displaced_centre_seems_to_go(share:
     assert abs(change) == pytest.approx(abs(share) * camera_effect(right, False).ln_travel_by_centre, rel=0.5)
 
 
+def turning_here_and_there() -> SparseReconstruction:
+    """A camera that turns by 45° at one place, goes 2 m sideways while it looks ahead, and turns on at the other."""
+    rng = np.random.default_rng(0)
+    azimuth, z = rng.uniform(-1.3, 1.3, 200), rng.uniform(4, 8, 200)
+    around = np.stack([z * np.sin(azimuth), rng.uniform(-0.25, 0.25, 200) * z, z * np.cos(azimuth)], axis=1)
+    x = np.array([0, 0, 0, 0.6, 1.4, 2, 2, 2])
+    pan = np.radians([-45, -22, 0, 0, 0, 0, 22, 45])
+    return seen_from(cameras(pan, np.stack([x, np.zeros(8), np.zeros(8)], axis=1)), around)
+
+
+@pytest.mark.parametrize("share", [0.04, -0.03])
+def test_it_predicts_where_a_camera_that_turns_at_one_place_seems_to_go(share: float) -> None:
+    right = turning_here_and_there()
+    longer = right.camera.fx_px * np.exp(share)
+    wrong = _adjusted_to(right, replace(right.camera, fx_px=longer, fy_px=longer), free_lens=False)
+    scale = np.exp(np.median(np.log(ranges(right) / ranges(wrong))))
+    gone, true = (np.linalg.norm(np.diff(np.linalg.inv(each.cam_from_world)[:, :3, 3], axis=0), axis=1)
+                  for each in (wrong, right))  # fmt: skip
+    seeming, turns = np.abs(scale * gone - true), true < 1e-9
+    said = np.abs(share) * np.linalg.norm(np.diff(camera_effect(right, False).position[:, 0], axis=0), axis=1)
+    np.testing.assert_allclose(said[turns], seeming[turns], rtol=0.2, atol=1e-4)
+    assert said[turns].max() > 0.005
+
+
 def test_no_effect_depends_on_the_unit_of_length() -> None:
     one = panning()
     other = replace(one, xyz_world=7 * one.xyz_world, cam_from_world=one.cam_from_world.copy())
     other.cam_from_world[:, :3, 3] *= 7
     a, b = camera_effect(one, free_lens=False), camera_effect(other, free_lens=False)
+    off = np.linalg.norm(a.position[-1] - a.position[0], axis=1)
+    np.testing.assert_allclose(np.linalg.norm(b.position[-1] - b.position[0], axis=1), 7 * off, rtol=0.05)
     assert b.ln_travel == pytest.approx(a.ln_travel, rel=0.02)
     assert b.ln_travel_by_centre == pytest.approx(a.ln_travel_by_centre, rel=0.02)
 

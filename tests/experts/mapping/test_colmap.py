@@ -91,6 +91,12 @@ def test_a_walk_is_reconstructed_twice_within_sigma() -> None:
         assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.turn_relative_sigma))
         assert 0.1 < path.turn_sigma_by_centre / CENTRE_RELATIVE_SIGMA < 3
         assert 0.001 < path.direction_sigma_by_camera_rad < 0.1
+        assert path.position_by_camera is not None and np.isfinite(path.position_by_camera).all()
+        far = np.linalg.norm(path.position_by_camera[-1] - path.position_by_camera[0]) / np.sqrt(3)
+        assert path.systematic_position_sigma is not None and (path.systematic_position_sigma > 0).all()
+        assert np.median(path.systematic_position_sigma / path.position_sigma) < 3
+        way = np.linalg.norm(path.world_from_cam[-1, :3, 3] - path.world_from_cam[0, :3, 3])
+        assert 0.3 < far / way / path.direction_sigma_by_camera_rad < 3
 
 
 def test_points_agree_with_the_true_depth() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from templates.scene.offsets import offsets
+from templates.scene.scene import find_rows
 from tests.templates import worlds
 
 PAIRS = np.array([[0, 20], [20, 0], [10, 10], [0, 47]])
@@ -39,3 +40,25 @@ def test_what_the_camera_does_to_distances_widens_shifts_beside_what_is_seen_but
     known = offsets(worlds.scene(SIGNALS), PAIRS[:2])
     np.testing.assert_allclose(unsure.shift_sigma, np.hypot(known.shift_sigma, 0.2 * known.length))
     np.testing.assert_array_equal(unsure.sigma_rad, known.sigma_rad)
+
+
+def test_what_the_camera_does_to_both_positions_counts_once_and_for_each_pair() -> None:
+    path = worlds.scene(SIGNALS).path
+    assert path is not None
+    moved = np.zeros((len(path.frames), 3, 3))
+    moved[find_rows(path.frames, [0, 20])] = [
+        [[0.1, 0, 0], [0, 0, 0], [0, 0, 0]],
+        [[0.1, 0.3, 0], [0, 0, 0.4], [0] * 3],
+    ]
+    changes = {"position_by_camera": moved, "direction_sigma_by_camera_rad": 0.3}
+    scene, plain = worlds.scene(worlds.with_path(SIGNALS, **changes)), worlds.scene(SIGNALS)
+    by_camera = 0.5 / np.sqrt(3)
+    np.testing.assert_allclose(scene.systematic_offset_sigma(PAIRS[:3]), [by_camera, by_camera, 0])
+    np.testing.assert_allclose(scene.offset_sigma(PAIRS[:2]), np.hypot(plain.offset_sigma(PAIRS[:2]), by_camera))
+    assert scene.direction_sigma_rad == path.direction_sigma_rad, "the camera's part is that of each pair"
+    assert np.isnan(scene.offset_sigma(PAIRS[3:])).all(), "frame 47 has no pose"
+    pulled = worlds.scene(worlds.with_path(SIGNALS, systematic_position_sigma=np.full(len(path.frames), 0.2)))
+    np.testing.assert_allclose(pulled.offset_sigma(PAIRS[:3]), np.hypot(plain.offset_sigma(PAIRS[:3]), np.sqrt(0.08)))
+    together = worlds.scene(worlds.with_path(SIGNALS, direction_sigma_by_camera_rad=0.3))
+    assert together.direction_sigma_rad == np.hypot(path.direction_sigma_rad, 0.3)
+    np.testing.assert_array_equal(together.offset_sigma(PAIRS[:2]), plain.offset_sigma(PAIRS[:2]))
