@@ -106,7 +106,7 @@ def _manner(scene: Scene, first: int, last: int) -> Manner:
     if middle is None:
         return Manner(why="how far away the middle of the picture is is not known")
     way = poses[:, :3, 3] - poses[0, :3, 3]
-    length, sigma = np.linalg.norm(way, axis=1), float(scene.offset_sigma(frames[[0, -1]]))
+    length, sigma = np.linalg.norm(way, axis=1), float(scene.offset_sigma(frames[None, [0, -1]])[0])
     share = float(length.max() / np.median(middle.range))
     if share <= _LITTLE and looks >= _AROUND_RAD:
         share_sigma = float(np.hypot(sigma / np.median(middle.range), middle.sigma * share))

@@ -262,7 +262,7 @@ def _sigma(scene: Scene, ends: Int64[np.ndarray, "2"], rotation: bool, size: flo
     turn = float(scene.rotation_sigma_rad(ends).max())
     if rotation:
         return float(np.linalg.norm([turn, scene.turn_relative_sigma * size, up_sigma_rad * size]))
-    places = float(scene.offset_sigma(ends))
+    places = float(scene.offset_sigma(ends[None])[0])
     return float(np.linalg.norm([places, size * turn, size * scene.direction_sigma_rad, size * up_sigma_rad]))
 
 
