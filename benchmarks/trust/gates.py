@@ -208,6 +208,7 @@ GATES: tuple[Gate, ...] = (
         },
         points_near_moving_objects_are_suspected_outliers={"outliers.moving_radius_px": 0.0},
         points_do_not_err_together_with_their_neighbours={"outliers.max_shared_residual": inf},
+        points_are_joined_to_the_largest_surface={"outliers.joining_range": inf},
         isolated_points_are_suspected_outliers={"outliers.min_neighbours": 0, "outliers.same_range_share": 0.0},
         points_that_end_a_surface_are_suspected_outliers={"outliers.open_angle_rad": 2 * pi},
     ),

@@ -376,16 +376,18 @@ class Scene(World):
         seen = replace(seen, outlier_probability=np.fmin(seen.outlier_probability, confirmed))
         suspected = difference > self.outliers.same_range
         known = np.flatnonzero(np.isfinite(seen.range))
-        suspected[known] |= self._may_move(frames[known], xy_px[known])
+        suspected[known] |= self._may_move(frames[known], xy_px[known], seen.range[known])
         return seen.suspected(suspected).or_else(sparse)
 
-    def _may_move(self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"]) -> Bool[np.ndarray, "k"]:
-        """Which pixels lie near moving tracks, or among points that err together."""
+    def _may_move(
+        self, frames: Int64[np.ndarray, "k"], xy_px: Float64[np.ndarray, "k 2"], ranges: Float64[np.ndarray, "k"]
+    ) -> Bool[np.ndarray, "k"]:
+        """Which surfaces lie near moving tracks, or among points that may move."""
         may_move = np.zeros(len(frames), dtype=bool)
         if self._nearby_tracks is not None:
             may_move |= near_moving(frames, xy_px, self._nearby_tracks, self.outliers)
         if self._sparse_surface is not None:
-            may_move |= self._sparse_surface.errs_around(frames, xy_px)
+            may_move |= self._sparse_surface.may_move_around(frames, xy_px, ranges)
         return may_move
 
     @cached_property

@@ -312,10 +312,18 @@ def moving_points(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     )
     low = np.random.default_rng(1).uniform([-0.6, 5.4, -1.5], [2.2, 6.2, -1.3], (30, 3))  # higher in the picture
     leaving = np.random.default_rng(2).uniform([-2.6, 6.0, -2.4], [-1.2, 6.2, 1.6], (160, 3))  # the camera turns away
-    static = np.concatenate([static, near, far, low, leaving])
+    static = np.concatenate([static, near, far, low, leaving, _joining(near, far, low, leaving)])
     start = np.stack([rng.uniform(-0.4, 0.0, 8), rng.uniform(3.0, 3.3, 8), rng.uniform(-0.6, -0.2, 8)], axis=1)
     shift = np.linspace(0, 0.9, len(FRAMES))[None, :, None] * np.array([1.0, 0.0, 0.0])
     return static, start[:, None] + shift
+
+
+def _joining(near: np.ndarray, far: np.ndarray, low: np.ndarray, leaving: np.ndarray) -> np.ndarray:
+    """Points that join all to one surface, away from what moves."""
+    right = near[near[:, 0].argmax()]
+    ends = [(right, far[far[:, 0].argmax()]), (right, low[low[:, 0].argmax()])]
+    ends.append((far[far[:, 0].argmin()], leaving[leaving[:, 2].argmax()]))
+    return np.concatenate([np.linspace(*pair, 20)[1:-1] for pair in ends])
 
 
 def signals(
