@@ -141,27 +141,25 @@ def _large_moving_box(rng: np.random.Generator) -> RenderedScene:
 
 def _even_mover(rng: np.random.Generator) -> RenderedScene:
     """A crate moves evenly and in parallel to the camera: its points fit a static crate at another range."""
-    moves = [
-        lambda: {"truck": signed_uniform(rng, 0.25, 0.6)},
-        lambda: {"truck": signed_uniform(rng, 0.25, 0.6), "pan": float(rng.uniform(-0.2, 0.2))},
-        lambda: {
-            "truck": signed_uniform(rng, 0.2, 0.4),
-            "dolly": float(rng.uniform(-0.3, 0.4)),
-            "pan": float(rng.uniform(-0.15, 0.15)),
-        },
-    ][rng.integers(3)]()
+    sideways_only, turning, oblique = np.arange(3) == rng.integers(3)
+    moves = {"truck": signed_uniform(rng, *((0.2, 0.4) if oblique else (0.25, 0.6)))}
+    if oblique:
+        moves["dolly"] = float(rng.uniform(-0.3, 0.4))
+    if not sideways_only:
+        most_rad = 0.2 if turning else 0.15
+        moves["pan"] = float(rng.uniform(-most_rad, most_rad))
     scene = _furnished(rng, _moves(**moves), moving_object=True)
     ahead_m, seen_farther = rng.uniform(1.3, 2.4), np.exp(rng.uniform(np.log(0.2), np.log(5)))
     across_m, n = rng.uniform(-0.4, 0.4), len(scene)
-    way = scene.world_from_cam[-1, :2, 3] - scene.world_from_cam[0, :2, 3]
-    middle = _before(scene, np.array([across_m]), np.array([ahead_m]))[0]
-    place = middle + (1 - 1 / seen_farther) * np.outer(np.linspace(-0.5, 0.5, n), way)
-    if (place < 0.3).any() or (place > np.array(scene.room.size_m[:2]) - 0.3).any():
+    way_m = scene.world_from_cam[-1, :2, 3] - scene.world_from_cam[0, :2, 3]
+    middle_m = _before(scene, np.array([across_m]), np.array([ahead_m]))[0]
+    place_m = middle_m + (1 - 1 / seen_farther) * np.outer(np.linspace(-0.5, 0.5, n), way_m)
+    if (place_m < 0.3).any() or (place_m > np.array(scene.room.size_m[:2]) - 0.3).any():
         raise ValueError("the crate leaves the room")
     size = (rng.uniform(0.3, 1.0), rng.uniform(0.2, 0.4), rng.uniform(0.5, 1.6))
     box = standing("crate", size, (0, 0, 0), side=replace(_BOX, seed=int(rng.integers(1 << 20))))
     yaw_deg = np.full(n, rng.uniform(-40, 40))
-    return replace(scene, moving_boxes=(sliding(box, np.c_[place, np.full(n, 0.012)], yaw_deg),))
+    return replace(scene, moving_boxes=(sliding(box, np.c_[place_m, np.full(n, 0.012)], yaw_deg),))
 
 
 def _crowd(rng: np.random.Generator) -> RenderedScene:

@@ -14,7 +14,7 @@ from scipy.spatial import Delaunay
 from experts.signals import SparsePoints
 
 _FRAMES, _FARTHEST_APART = 12, 8
-"""Points are joined in about this number of frames, evenly spaced; in more where these would lie farther apart."""
+"""Points are joined in at least so many evenly spaced frames, if there are so many, and at least in every 8th."""
 _LEAST_POINTS = 4
 """A frame with fewer points has no triangulation."""
 
@@ -25,7 +25,8 @@ def on_largest_surface(
     """Which points belong to the largest group of joined points.
 
     Two points are joined if they are neighbours in the Delaunay triangulation of a frame, and their ranges there differ
-    by at most `same_range` (|ln| of their ratio). Only `counted` observations are used.
+    by at most `same_range` (|ln| of their ratio). `ranges`: distance of each observation's point from the camera of its
+    frame, in any unit. Only `counted` observations are used.
     """
     number = len(points.xyz_world)
     placed = np.isfinite(ranges) & np.isfinite(points.observation_xy_px).all(axis=1)

@@ -39,9 +39,9 @@ class OutlierSettings:
     same_range: float = 0.12
     """Largest |ln| of the ratio of two ranges on one surface."""
     joining_range: float = 0.08
-    """The same between neighbours that join points to the largest surface of the clip (`on_largest_surface`), and
-    between a patch of depth and the points that confirm it. Of 12 clips made to show what this prevents, 155 of 5672
-    facts are wrong without it, and 36 of 5140 with it (docs/gates.md)."""
+    """Largest |ln| of the ratio of the ranges of two neighbours that are joined (`on_largest_surface`), and of those of
+    a patch of depth and a point that confirms it. Of 12 clips made to show what this prevents, 155 of 5672 facts are
+    wrong without it, and 36 of 5140 with it (docs/gates.md)."""
     same_range_share: float = 0.75
     """Least share of neighbours at the range of the point."""
     open_angle_rad: float = np.pi
@@ -110,7 +110,7 @@ class SparseSurface:
     xyz_cam: Float64[np.ndarray, "o 3"]
     """Position in the camera axes of the observing frame; NaN where its pose is not known."""
     reliable: Bool[np.ndarray, "p"]
-    """Not suspected before."""
+    """Points with a low outlier probability that neither moving tracks nor patches of depth contradict."""
     may_move: Bool[np.ndarray, "p"]
     """Reliable points that err together with their neighbours, or that nothing joins to the largest surface."""
     radius_px: float
