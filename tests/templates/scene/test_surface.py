@@ -209,10 +209,12 @@ def test_patches_that_differ_from_a_sparse_point_or_lie_near_a_moving_object_are
     agreeing, differing = (with_patches(scene, np.full((48, 64), z)).surface(0, CLUSTER) for z in (3.95, 5.0))
     assert (agreeing.outlier_probability == 0.002).all()
     assert (differing.outlier_probability == SUSPECTED_PROBABILITY).all()
-    moving = with_patches(scene, np.full((48, 64), 3.95), tracks=tracks_at(np.array([[350.0, 200.0]])))
-    middle = np.array([[312.0, 203.0]])
-    assert moving.surface(0, middle).outlier_probability.tolist() == [SUSPECTED_PROBABILITY]
-    assert with_patches(scene, np.full((48, 64), 3.95)).surface(0, middle).outlier_probability.tolist() == [0.002]
+    moving = with_patches(scene, np.full((48, 64), 3.95), tracks=tracks_at(np.array([[385.0, 203.0]])))
+    near_track, beside_points = np.array([[340.0, 203.0]]), np.array([[312.0, 203.0]])  # no point is near the track
+    assert moving.surface(0, near_track).outlier_probability.tolist() == [SUSPECTED_PROBABILITY]
+    assert moving.surface(0, beside_points).outlier_probability.tolist() == [0.002]
+    still = with_patches(scene, np.full((48, 64), 3.95))
+    assert still.surface(0, near_track).outlier_probability.tolist() == [0.002]
 
 
 def test_points_and_patches_that_err_together_with_their_neighbours_are_suspected() -> None:
