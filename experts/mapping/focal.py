@@ -31,10 +31,10 @@ class FocalSettings:
     """Smallest ratio between the two extremes."""
     max_extreme_loss: float = 1.5
     """Limit of the observations of any reconstruction, as a multiple of those of each of the two used."""
-    unknown_share: float = 0.85
+    unknown_share: float = 0.75
     """Focal length of an unknown camera."""
-    unknown_relative_sigma: float = 0.20
-    """Its σ: real cameras are at 0.5 to 1.3."""
+    unknown_relative_sigma: float = 0.33
+    """Its σ: most cameras are at 0.5 to 1.3, the widest at 0.45."""
     estimated_relative_floor: float = 0.01
     """Smallest systematic σ of an estimate, ..."""
     spread_factor: float = 1.5

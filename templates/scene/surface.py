@@ -8,9 +8,9 @@ from jaxtyping import Bool, Float32, Float64, Int64
 from scipy.spatial import cKDTree
 
 from experts.intrinsics import Intrinsics
+from experts.mapping.largest_surface import on_largest_surface
 from experts.signals import CameraPath, Depth, SparsePoints
 from templates.columns import Columns
-from templates.scene.largest_surface import on_largest_surface
 from templates.scene.shared_residuals import shared_residuals
 
 MAX_DISTANCE_PX = 1.5
@@ -137,7 +137,14 @@ class SparseSurface:
             settings.neighbour_radii * radius_px,
             settings.same_range,
         )
-        joined = on_largest_surface(points, counted, ranges, settings.joining_range)
+        joined = on_largest_surface(
+            points.observation_point,
+            points.observation_frame,
+            points.observation_xy_px,
+            np.where(counted, ranges, np.nan),
+            len(points.xyz_world),
+            settings.joining_range,
+        )
         return cls(
             points=points,
             tree=cKDTree(_placed(points.observation_frame, points.observation_xy_px)),

@@ -57,7 +57,7 @@ def test_the_users_camera_is_kept_at_full_size() -> None:
 
 def test_an_unknown_camera_has_a_large_sigma() -> None:
     guess = unknown_camera(clip(), SETTINGS)
-    assert guess.camera.fx_px == 0.85 * 640 and guess.relative_sigma == 0.20
+    assert guess.camera.fx_px == 0.75 * 640 and guess.relative_sigma == 0.33
 
 
 def test_a_calibration_is_used_only_with_a_small_measured_sigma() -> None:
