@@ -42,7 +42,7 @@ MARK = "<!-- written by make calibrate -->\n"
 _UNFIT = ("fox_ngp", "co3d_apple", "toy_kitchen_phone", "apc_shelf", "kitti_tracking_a", "scannet_pairs")
 """Sets whose poses come from the same images, do not fit them, are not known, or are not confirmed by them."""
 _FIRST_ROOM = 900
-_ROOMS: dict[Style, int] = {"room": 9, "furnished": 8}
+_ROOMS: dict[Style, int] = {"room": 14, "furnished": 12, "visited": 8}
 """Rendered rooms by style; their seeds begin with `_FIRST_ROOM`."""
 _CODE = tuple(pattern for pattern in CODE if not pattern.endswith(".json"))
 """Code that the verdicts depend on, without the packaged factors."""

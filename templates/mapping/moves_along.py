@@ -18,6 +18,7 @@ from templates.question import FormatName, Phrasing
 from templates.scene.carried_along import BESIDE, CARRIES, MANNERS, OWN_WAY, RIDES, carried_along
 from templates.scene.encounters import Encounter
 from templates.scene.moving_objects import moving
+from templates.scene.named import all_listed
 from templates.scene.named_in_videos import found_throughout, seen_throughout, singled_out
 from templates.scene.scene import Scene
 from templates.scene.sightings import object_names, one_identity, sightings, videos_of_objects
@@ -48,7 +49,7 @@ class MovesAlong(Template):
     the way of the one that moves less where both move as one, else of the other one."""
 
     name: str = "moves_along"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Understanding/Relation Understanding"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = TwoInVideo
@@ -94,10 +95,11 @@ def _pairs(scene: Scene, rng: np.random.Generator) -> Iterator[tuple[dict[str, J
     names, movers = object_names(scene), {*moving(scene).object.tolist()}
     if not one_identity(scene) or not movers:
         return
+    listed = all_listed(scene, names)
     for frames in videos_of_objects(scene, rng, _VIDEOS):
         shown = sightings(scene).of(frames)
         clear = seen_throughout(shown)
-        objects = [k for k in sorted(singled_out(names, shown).values()) if clear[k]]
+        objects = [k for k in sorted(singled_out(names, shown).values()) if clear[k] and listed[k]]
         for pair in combinations(objects, 2):
             a, b = (pair[k] for k in rng.permutation(2))
             if movers & {a, b} and not (found := carried_along(scene, frames[frames >= 0], a, b)).why:

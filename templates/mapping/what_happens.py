@@ -30,6 +30,7 @@ from templates.scene.encounters import (
     meeting,
 )
 from templates.scene.moving_objects import moving
+from templates.scene.named import all_listed
 from templates.scene.named_in_videos import found_throughout, seen_throughout, singled_out
 from templates.scene.passing import BETWEEN, ONE_SIDE, PASSAGES, PAST_FIRST, PAST_SECOND, passing
 from templates.scene.scene import Scene
@@ -76,7 +77,7 @@ class WhatHappens(Template):
     path units."""
 
     name: str = "what_happens"
-    version: str = "3"
+    version: str = "4"
     ability: str = "L2/Understanding/Motion Understanding"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = ObjectsInVideo
@@ -172,10 +173,11 @@ def _groups(scene: Scene, rng: np.random.Generator) -> Iterator[tuple[dict[str, 
     names, movers = object_names(scene), {*moving(scene).object.tolist()}
     if not one_identity(scene) or not movers:
         return
+    listed = all_listed(scene, names)
     for frames in videos_of_objects(scene, rng, _VIDEOS):
         shown = sightings(scene).of(frames)
         alone, clear, frames = singled_out(names, shown), seen_throughout(shown), frames[frames >= 0]
-        objects = [k for k in sorted(alone.values()) if clear[k]]
+        objects = [k for k in sorted(alone.values()) if clear[k] and listed[k]]
         told: dict[int, list[tuple[int, Encounter]]] = {}
         yield from _both_or_between(scene, rng, frames, objects, movers)
         for pair in combinations(objects, 2):

@@ -78,6 +78,8 @@ def found_throughout(scene: Scene, frames: Int64[np.ndarray, "v"], called: Seque
     """The objects of these names, which the video shows throughout; and why they are not known, "" where they are."""
     if not one_identity(scene):
         return [], "objects are not surely the same in all frames"
+    if not all_listed(scene, np.array(called)).all():
+        return [], "not every object of this name is listed"
     try:
         shown = sightings(scene).of(frames)
     except LookupError:

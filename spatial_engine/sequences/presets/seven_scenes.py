@@ -1,7 +1,12 @@
 """Microsoft 7-Scenes: frame-000000.{color.png,depth.png,pose.txt}.
 
 The depth camera (f = 585) and the colour camera (f near 525) are not registered in the original files: depth may lie
-10 px beside its colour pixel, and the poses are those of the depth camera.
+10 px beside its colour pixel, and the poses are those of the depth camera. KinectFusion's poses drift:
+in 50 frames of an example, two reconstructions from different features agree to 0.3 degrees in all pairs, but differ
+from the poses by 0.6 degrees per axis over 20 frames of the video and by 1.2 over 80, and in direction by 14 degrees
+over 8 and 8 over 80 (medians). For two of the frames (100 and 124), so does the essential matrix of their matches with
+the stated focal length, by 2.5 degrees. See Brachmann et al., On the Limits of Pseudo Ground Truth in Visual Camera
+Re-localisation, ICCV 2021.
 """
 
 from pathlib import Path
@@ -25,8 +30,8 @@ def _manifest(folder: Path) -> Manifest:
         poses=Poses(
             files="frame-*.pose.txt",
             match="name",
-            rotation_sigma_deg=0.5,
-            direction_sigma_deg=3.0,
+            rotation_sigma_deg=1.0,
+            direction_sigma_deg=8.0,
             position_relative_sigma=1.0,  # 1.5 cm: the colour camera stands 2.5 cm beside the depth camera
         ),
         depth=DepthImages(

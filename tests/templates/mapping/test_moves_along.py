@@ -77,3 +77,13 @@ def test_the_question_names_both() -> None:
     found = worlds.drafts(worlds.ask(MovesAlong(), stage((0, 0, 0.45))))
     right = {str(draft.options[worlds.written(draft)].shown) for draft in found}
     assert right == {"The cart carries the box along"}
+
+
+def test_where_another_object_of_the_name_may_be_there_nothing_is_asked() -> None:
+    signals = stage((0, 0, 0.45))
+    objects = signals["objects"]
+    assert isinstance(objects, Objects) and worlds.ask(MovesAlong(), signals)
+    for complete in ((), ("cart",)):
+        assert not worlds.ask(MovesAlong(), {**signals, "objects": replace(objects, complete=complete)})
+    named = replace(objects, complete=("cart", "box"))
+    assert worlds.ask(MovesAlong(), {**signals, "objects": named})

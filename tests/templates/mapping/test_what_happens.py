@@ -96,6 +96,16 @@ def test_objects_that_may_be_different_ones_are_not_asked_about() -> None:
     assert not told({**signals, "objects": replace(objects, outlier_probability=np.full(4, 0.001))})
 
 
+def test_where_another_object_of_the_name_may_be_there_nothing_is_asked() -> None:
+    signals = stage(3.5 + 4 * T)
+    objects = signals["objects"]
+    assert isinstance(objects, Objects)
+    every = told(signals)
+    assert every and told({**signals, "objects": replace(objects, complete=("robot", "cart", "lamp"))}) == every
+    for complete in ((), ("robot", "cart")):
+        assert not told({**signals, "objects": replace(objects, complete=complete)})
+
+
 def test_words() -> None:
     assert in_words("2 approaches leaves", "robot", "cart", "") == (
         "First the cart approaches the robot, then it moves away from it."
