@@ -248,6 +248,16 @@ class Matches:
         names = ("pair", "xy_a_px", "xy_b_px", "sigma_px", "outlier_probability", "confirmed_by")
         return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
+    def swapped(self) -> "Matches":
+        """The matches from b to a. A pixel of b is as uncertain in a."""
+        return replace(self, pairs=self.pairs[:, ::-1], xy_a_px=self.xy_b_px, xy_b_px=self.xy_a_px)
+
+    def and_also(self, others: "Matches") -> "Matches":
+        """These matches and others."""
+        names = ("pairs", "xy_a_px", "xy_b_px", "sigma_px", "outlier_probability", "confirmed_by")
+        both = {name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in names}
+        return replace(self, **both, pair=np.concatenate([self.pair, others.pair + len(self.pairs)]))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Gravity:

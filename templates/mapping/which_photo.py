@@ -45,7 +45,7 @@ class WhichPhoto(FollowedPoints):
     leads towards the edge, in pixels."""
 
     name: str = "which_photo"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L2/Memory/Memory Retrieval"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = TracksTowardsEdge

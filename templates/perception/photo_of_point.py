@@ -60,7 +60,7 @@ class PhotoOfPoint(Template):
     Measures its pixel in that photo."""
 
     name: str = "photo_of_point"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Relation/Correspondence"
     formats: tuple[FormatName, ...] = ("choice",)
     facts: ClassVar[type[Facts]] = PointAndPhotos

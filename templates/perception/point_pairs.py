@@ -58,7 +58,7 @@ class PointPairs(Template):
     label is the number of each point's mark ("3 1 4 2")."""
 
     name: str = "point_pairs"
-    version: str = "1"
+    version: str = "2"
     ability: str = "L1/Relation/Correspondence"
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = MarkedPairs

@@ -60,7 +60,7 @@ class SamePoint(Template):
     """Where a marked point of photo 1 lies in photo 2. Measures its pixel, or the label that it lies outside."""
 
     name: str = "same_point"
-    version: str = "3"
+    version: str = "4"
     ability: str = "L1/Relation/Correspondence"
     formats: tuple[FormatName, ...] = ("choice", "point")
     facts: ClassVar[type[Facts]] = Correspondences

@@ -28,7 +28,7 @@ class SamePointOnGrid(SamePoint):
     and the photos show no marks. Measures as `SamePoint`."""
 
     name: str = "same_point_on_grid"
-    version: str = "1"
+    version: str = "2"
     formats: tuple[FormatName, ...] = ("choice",)
     cue_formats: tuple[FormatName, ...] = ()
 

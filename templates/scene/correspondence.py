@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from scipy.spatial import cKDTree
 
+from experts.signals import Matches
 from templates.measured import Measured, first_reason
 from templates.scene.marks import Frame, Pixel
 from templates.scene.out_of_view import NOT_PROVEN, beyond_edge, out_of_view
@@ -29,10 +30,10 @@ def corresponding_points(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: 
     """
     if scene.measured_depth is not None or scene.matched is not None:
         return _by_geometry(scene, frame_a, xy_a_px, frame_b)
-    matches, count = scene.matches, len(frame_a)
+    matches, count = both_ways(scene), len(frame_a)
     if matches is None:
         return Measured.none(count, "no matches", components=2)
-    row = _nearest_match(scene, frame_a, xy_a_px, frame_b)
+    row = _nearest_match(scene, matches, frame_a, xy_a_px, frame_b)
     outside = out_of_view(scene, frame_a, xy_a_px, frame_b)
     outside = replace(outside, why=np.where(outside.why == NOT_PROVEN, "point is not matched", outside.why))
     if not len(matches.pair):
@@ -66,14 +67,21 @@ def _either(
     )
 
 
-def _nearest_match(scene: Scene, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame) -> Int64[np.ndarray, "n"]:
+def both_ways(scene: Scene) -> Matches | None:
+    """The matches from either frame of each pair to the other; computed once per scene."""
+    matches = scene.matches
+    return scene.once("matches both ways", lambda: matches and matches.and_also(matches.swapped()))
+
+
+def _nearest_match(
+    scene: Scene, matches: Matches, frame_a: Frame, xy_a_px: Pixel, frame_b: Frame
+) -> Int64[np.ndarray, "n"]:
     """Row of the match of the two frames nearest to the pixel; -1 if none is within `MAX_DISTANCE_PX`."""
-    assert scene.matches is not None
     apart = 1e6  # so that no search crosses frames
-    pairs = scene.matches.pairs[scene.matches.pair]
-    if not len(pairs):
+    if not len(matches.pair):
         return np.full(len(frame_a), -1)
-    tree = cKDTree(np.column_stack([pairs * apart, scene.matches.xy_a_px]))
+    pairs = matches.pairs[matches.pair]
+    tree = scene.once("places of matches", lambda: cKDTree(np.column_stack([pairs * apart, matches.xy_a_px])))
     wanted = np.column_stack([frame_a * apart, frame_b * apart, xy_a_px])
     distance_px, row = tree.query(wanted)
     return np.where(distance_px <= MAX_DISTANCE_PX * scene.pixel_scale, row, -1)

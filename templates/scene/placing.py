@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Bool, Float64, Int64
 
 from templates.facts import Facts
+from templates.scene.correspondence import both_ways
 from templates.scene.marks import MAX_OUTLIER_PROBABILITY, markable
 from templates.scene.scene import Scene, find_rows
 
@@ -68,7 +69,7 @@ def nearest_match(
 ) -> tuple[int, np.ndarray, int] | None:
     """Frame a, pixel and frame b of the reliable match nearest to a pixel, in frames near the given ones; None if it is
     farther than the limits."""
-    matches = scene.matches
+    matches = both_ways(scene)
     if matches is None or not len(matches.pairs):
         return None
     frame_shift = np.abs(matches.pairs - [frame_a, frame_b]).max(axis=1)[matches.pair]

@@ -33,6 +33,7 @@ from experts.signals import (
 )
 from experts.tracking.path_on_tracks import FittedPath
 from templates.scene.nearby_tracks import NearbyTracks
+from templates.scene.shared_points import with_matches_of_points
 from templates.scene.surface import (
     MAX_DISTANCE_PX,
     PATCH_WINDOW_PX,
@@ -148,10 +149,13 @@ class Scene(World):
         """Tracks of which nothing but pixels is known, if there are any."""
         return self._signal("image_tracks", ImageTracks)
 
-    @property
+    @cached_property
     def matches(self) -> Matches | None:
-        """Matches, if there are any."""
-        return self._signal("matches", Matches)
+        """Matches, if there are any; with those of sparse points, of pairs of frames that have none."""
+        matches = self._signal("matches", Matches)
+        if matches is None or self._sparse_surface is None or self.path is None:
+            return matches
+        return with_matches_of_points(matches, self._sparse_surface, self.path.intrinsics)
 
     @property
     def gravity(self) -> Gravity | None:

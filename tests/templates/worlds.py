@@ -113,6 +113,14 @@ def with_path(signals: dict[str, Signal], **changes: object) -> dict[str, Signal
     return {**signals, "camera_path": replace(path, **changes)}  # type: ignore[arg-type]
 
 
+def matched_by_expert(signals: dict[str, Signal]) -> dict[str, Signal]:
+    """The signals without observations of sparse points, which give matches, too."""
+    points = signals["sparse_points"]
+    assert isinstance(points, SparsePoints)
+    none = np.zeros(len(points.observation_point), dtype=bool)
+    return {**signals, "sparse_points": points.with_observations(none)}
+
+
 def zooming(signals: dict[str, Signal]) -> dict[str, Signal]:
     """The signals of a camera that zooms in by 1.6, and out again by as much to the end."""
     path = signals["camera_path"]

@@ -6,10 +6,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experts.signals import Matches, Signal
+from experts.signals import Signal
 from templates.generate import answers_to
 from templates.media import Photo
 from templates.perception.photo_of_point import PhotoOfPoint, PointAndPhotos
+from templates.scene.correspondence import both_ways
 from tests.templates import worlds
 
 PHOTO = PhotoOfPoint()
@@ -36,11 +37,13 @@ def test_the_answer_moves_with_its_photo() -> None:
 
 def test_the_point_is_where_the_match_says_and_lies_outside_the_other_photos() -> None:
     facts, signals = proposed(), worlds.signals()
-    scene, matches = worlds.scene(signals), signals["matches"]
-    assert isinstance(matches, Matches)
+    scene = worlds.scene(signals)
+    matches = both_ways(scene)
+    assert matches is not None
     for fact, label in zip(facts.to_json(), labels(facts, signals), strict=True):
-        row = np.linalg.norm(matches.xy_a_px - fact["a_px"], axis=1).argmin()
-        assert matches.pairs[matches.pair[row]].tolist() == [fact["frame_a"], fact["frames_others"][int(label) - 2]]
+        pair = [fact["frame_a"], fact["frames_others"][int(label) - 2]]
+        own = (matches.pairs[matches.pair] == pair).all(axis=1)
+        assert np.linalg.norm(matches.xy_a_px[own] - fact["a_px"], axis=1).min() < 0.1
         point = scene.surface(fact["frame_a"], np.array([fact["a_px"]])).xyz_cam[0]
         pose = scene.world_from_cam(fact["frame_a"])
         for number, frame in enumerate(fact["frames_others"], start=2):

@@ -17,7 +17,7 @@ PAIRS = PointPairs()
 
 
 def with_matches(**changes: object) -> dict[str, Signal]:
-    signals = worlds.signals()
+    signals = worlds.matched_by_expert(worlds.signals())
     matches = signals["matches"]
     assert isinstance(matches, Matches)
     return {**signals, "matches": replace(matches, **changes)}  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ PLAIN, WITH_UNANSWERABLE = SamePoint(), SamePoint(unanswerable=True)
 
 
 def asked(signals: dict[str, Signal], template: SamePoint = WITH_UNANSWERABLE, seed: int = 0) -> Sequence[Draft]:
-    return worlds.drafts(worlds.ask(template, signals, facts=40, seed=seed))
+    return worlds.drafts(worlds.ask(template, signals, facts=200, seed=seed))
 
 
 def unanswerable(drafts: Sequence[Draft]) -> list[Draft]:

@@ -18,7 +18,7 @@ SIZE = np.array([640, 480])
 
 
 def test_coordinates_are_those_of_the_match_in_thousandths_of_the_photo() -> None:
-    signals = worlds.signals()
+    signals = worlds.matched_by_expert(worlds.signals())
     matches = signals["matches"]
     assert isinstance(matches, Matches)
     drafts = worlds.drafts(worlds.ask(ON_GRID, signals))
@@ -43,10 +43,11 @@ def test_a_point_that_photo_2_does_not_show_cannot_be_determined() -> None:
 
 
 def test_with_large_sigma_nothing_is_asked() -> None:
-    matches = worlds.signals()["matches"]
+    sure = worlds.matched_by_expert(worlds.signals())
+    matches = sure["matches"]
     assert isinstance(matches, Matches)
-    signals = {**worlds.signals(), "matches": replace(matches, sigma_px=10 * matches.sigma_px)}
-    assert worlds.drafts(worlds.ask(ON_GRID, worlds.signals())) and not worlds.drafts(worlds.ask(ON_GRID, signals))
+    unsure = {**sure, "matches": replace(matches, sigma_px=10 * matches.sigma_px)}
+    assert worlds.drafts(worlds.ask(ON_GRID, sure)) and not worlds.drafts(worlds.ask(ON_GRID, unsure))
 
 
 def test_options_lie_symmetrically_about_the_point_of_photo_1() -> None:
