@@ -8,7 +8,7 @@ from jaxtyping import Float64, Int64
 from experts.intrinsics import Intrinsics
 from experts.matching.frame_pairs import evenly_spaced
 from experts.signals import Matches
-from templates.scene.surface import MAX_DISTANCE_PX, SUSPECTED_PROBABILITY, SparseSurface
+from templates.scene.surface import MAX_DISTANCE_PX, SparseSurface
 
 _FRAMES = 8
 """Matches are between all pairs of so many frames, evenly spaced, ..."""
@@ -28,17 +28,16 @@ def with_matches_of_points(matches: Matches, surface: SparseSurface, camera: Int
 
 
 def matches_of_points(surface: SparseSurface, camera: Intrinsics) -> Matches:
-    """Pixels of reliable points in two frames each, none of them beside the outline of something nearer.
+    """Pixels of reliable points in two frames each, with neighbours of similar range on all sides in both.
 
     σ is 1.2 median residuals (distances of pixels from where the point is projected) ⊕ the difference of the two
     residuals over √2.
     """
     points = surface.points
     frames = np.array(evenly_spaced(np.unique(points.observation_frame), _FRAMES), dtype=np.int64)
-    rows = np.flatnonzero(np.isin(points.observation_frame, frames) & np.isfinite(surface.ranges))
+    rows = np.flatnonzero(np.isin(points.observation_frame, frames))
+    rows = rows[surface.enclosed(rows)]
     frame, xy_px = points.observation_frame[rows], points.observation_xy_px[rows]
-    sure = surface.at(frame, xy_px).outlier_probability < SUSPECTED_PROBABILITY
-    rows, frame, xy_px = rows[sure], frame[sure], xy_px[sure]
     shown: Int64[np.ndarray, "f p"] = np.full((len(frames), len(points.xyz_world)), -1)
     shown[np.searchsorted(frames, frame), points.observation_point[rows]] = np.arange(len(rows))
     pairs = [(i, j, (shown[i] >= 0) & (shown[j] >= 0)) for i, j in combinations(range(len(frames)), 2)]

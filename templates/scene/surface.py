@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int64
@@ -175,10 +176,7 @@ class SparseSurface:
         distance_px, found = self.tree.query(places, distance_upper_bound=just_beyond_px)
         near = distance_px <= self.radius_px
         near[near] = np.isfinite(self.ranges[found[near]])
-        count = self.settings.neighbours + 1
-        distance_px, found = self.tree.query(places[near], k=count, distance_upper_bound=self._reach_px)
-        own = found[:, 0]
-        inside = self._inside_a_surface(distance_px[:, 1:], found[:, 1:], own)
+        own, inside, _ = self._around(places[near])
         rows = self.points.observation_point[own]
         suspected = ~inside | self.may_move[rows]
         seen = Surface(
@@ -205,24 +203,40 @@ class SparseSurface:
         static = (same & self.reliable[rows]).sum(axis=1) - moving
         return np.asarray(static < np.maximum(settings.min_neighbours, moving + 1))
 
-    def _inside_a_surface(
-        self,
-        distance_px: Float64[np.ndarray, "k c"],
-        found: Int64[np.ndarray, "k c"],
-        own: Int64[np.ndarray, "k"],
-    ) -> Bool[np.ndarray, "k"]:
-        """Whether enough of the points around each point are at its range, on all sides if another one is farther."""
+    def enclosed(self, rows: Int64[np.ndarray, "k"]) -> Bool[np.ndarray, "k"]:
+        """Whether observations show reliable static points with neighbours of similar range on all sides: what has none
+        on one side may end there, and a mark on it show what is behind."""
+        point = self.points.observation_point[rows]
+        sure = self.reliable[point] & ~self.may_move[point] & np.isfinite(self.ranges[rows])
+        around = self._around(self.tree.data[rows])
+        return np.asarray(sure & around.inside & (around.open_angle_rad <= self.settings.open_angle_rad))
+
+    def _around(self, places: Float64[np.ndarray, "k 3"]) -> "_Around":
+        """What is around the observation nearest to each place."""
         settings = self.settings
-        near, at = np.isfinite(distance_px), np.minimum(found, self.tree.n - 1)
+        distance_px, found = self.tree.query(places, k=settings.neighbours + 1, distance_upper_bound=self._reach_px)
+        own, found, near = found[:, 0], found[:, 1:], np.isfinite(distance_px[:, 1:])
+        at = np.minimum(found, self.tree.n - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
             ratio = np.log(self.ranges[at] / self.ranges[own][:, None])
-        similar = near & (np.abs(ratio) <= settings.same_range)
-        count = near.sum(axis=1)
-        enough = similar.sum(axis=1) >= settings.same_range_share * count
+        similar, farther = near & (np.abs(ratio) <= settings.same_range), near & (ratio > settings.same_range)
         xy_px = self.points.observation_xy_px
         open_angle_rad = _open_angles_rad(xy_px[at] - xy_px[own][:, None], similar)
-        ends = (open_angle_rad > settings.open_angle_rad) & (near & (ratio > settings.same_range)).any(axis=1)
-        return np.asarray((count >= settings.min_neighbours) & enough & ~ends)
+        count = near.sum(axis=1)
+        enough = (count >= settings.min_neighbours) & (similar.sum(axis=1) >= settings.same_range_share * count)
+        ends = (open_angle_rad > settings.open_angle_rad) & farther.any(axis=1)
+        return _Around(own=own, inside=enough & ~ends, open_angle_rad=open_angle_rad)
+
+
+class _Around(NamedTuple):
+    """What is around observations."""
+
+    own: Int64[np.ndarray, "k"]
+    """Their rows."""
+    inside: Bool[np.ndarray, "k"]
+    """Whether enough of their neighbours are at their range, on all sides if another one is farther."""
+    open_angle_rad: Float64[np.ndarray, "k"]
+    """Largest angle between neighbours at their range; 0 without any."""
 
 
 def _open_angles_rad(

@@ -70,6 +70,25 @@ def test_points_that_may_be_wrong_give_no_match() -> None:
     assert len(matches.pair) and (matches.outlier_probability < SUSPECTED_PROBABILITY).all()
 
 
+def test_points_at_the_end_of_a_surface_give_no_match() -> None:
+    """Those at the corners of the wall have neighbours on two sides only."""
+    signals = before_a_wall()
+    path = signals["camera_path"]
+    assert isinstance(path, CameraPath)
+    matches = found_in(worlds.scene(signals))
+    ends = (np.abs(WALL[:, 0]) == 4) & (np.abs(WALL[:, 2]) == 3)
+    for k, (a, _) in enumerate(matches.pairs.tolist()):
+        shown = projected(path, int(np.flatnonzero(a == worlds.FRAMES)[0]))
+        point = np.linalg.norm(matches.xy_a_px[matches.pair == k][:, None] - shown, axis=2).argmin(axis=1)
+        assert not ends[point].any()
+
+
+def test_without_observations_there_are_none() -> None:
+    scene = worlds.scene(worlds.matched_by_expert(before_a_wall()))
+    assert not len(found_in(scene).pair) and scene.matches is not None
+    assert len(scene.matches.pair) == len(scene.signals["matches"].pair)  # type: ignore[attr-defined]
+
+
 def test_matches_of_an_expert_are_kept_and_their_pair_is_not_matched_twice() -> None:
     signals = before_a_wall()
     own = signals["matches"]
