@@ -73,10 +73,11 @@ def test_points_that_may_be_wrong_give_no_match() -> None:
 def test_points_at_the_end_of_a_surface_give_no_match() -> None:
     """Those at the corners of the wall have neighbours on two sides only."""
     signals = before_a_wall()
-    path = signals["camera_path"]
-    assert isinstance(path, CameraPath)
+    path, points = signals["camera_path"], signals["sparse_points"]
+    assert isinstance(path, CameraPath) and isinstance(points, SparsePoints)
     matches = found_in(worlds.scene(signals))
     ends = (np.abs(WALL[:, 0]) == 4) & (np.abs(WALL[:, 2]) == 3)
+    assert ends[points.observation_point].sum() > 20
     for k, (a, _) in enumerate(matches.pairs.tolist()):
         shown = projected(path, int(np.flatnonzero(a == worlds.FRAMES)[0]))
         point = np.linalg.norm(matches.xy_a_px[matches.pair == k][:, None] - shown, axis=2).argmin(axis=1)
