@@ -7,7 +7,7 @@ one world: the camera axes of the first registered frame. Every σ is one standa
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, Int32, Int64
@@ -255,7 +255,7 @@ class Matches:
     def and_also(self, others: "Matches") -> "Matches":
         """These matches and others."""
         names = ("pairs", "xy_a_px", "xy_b_px", "sigma_px", "outlier_probability", "confirmed_by")
-        both = {name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in names}
+        both: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(others, name)]) for name in names}
         return replace(self, **both, pair=np.concatenate([self.pair, others.pair + len(self.pairs)]))
 
 

@@ -223,7 +223,8 @@ def _observations(images: Sequence[Any], ids: Sequence[int]) -> _Observations:
         if p.has_point3D()
     ]
     table = np.array(observed, dtype=np.float64).reshape(-1, 5)
-    return _Observations(*table[:, :3].T.astype(np.int64), table[:, 3:] - 0.5)
+    point, place, keypoint = table[:, :3].T.astype(np.int64)
+    return _Observations(point=point, place=place, keypoint=keypoint, xy_px=table[:, 3:] - 0.5)
 
 
 def _cam_from_world(images: Sequence[Any]) -> Float64[np.ndarray, "k 4 4"]:

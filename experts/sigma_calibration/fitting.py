@@ -177,8 +177,8 @@ def fit_answers(
 
 
 def _typical_factor(samples: Sequence[ErrorSample], most: int) -> float:
-    """The geometric mean of the factor with 68.27 % of the errors within 1 σ and of that with 95.45 % within 2 σ, then of
-    filmed sets and of rendered ones: the larger of these two counts twice, as a σ that is too small misleads."""
+    """The geometric mean of the factor with 68.27 % of the errors within 1 σ and of that with 95.45 % within 2 σ, then
+    of filmed sets and of rendered ones: the larger of these two counts twice, as a σ that is too small misleads."""
     found = []
     for kind in (False, True):
         errors = [each.error for each in samples if each.rendered == kind]
