@@ -43,7 +43,7 @@ _ONE_FACTOR = (
     "a σ that knows which kind of clip it is about."
 )
 _POOR_TRUTH = (
-    "most of them are of apc_shelf, where a robot arm states poses to 0.7 degrees and directions to 2.5: too coarse "
+    "most of them are of apc_shelf, where a robot arm states poses to 0.5 degrees and directions to 2.2: too coarse "
     "for many of its questions. It would take better ground truth."
 )
 _NO_OBJECTS = (
