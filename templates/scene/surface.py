@@ -42,7 +42,7 @@ class OutlierSettings:
     joining_range: float = 0.08
     """Largest |ln| of the ratio of the ranges of two neighbours that are joined (`on_largest_surface`), and of those of
     a patch of depth and a point that confirms it. Of 12 clips made to show what this prevents, 155 of 5672 facts are
-    wrong without it, and 36 of 5140 with it (docs/gates.md)."""
+    wrong without it, and 36 of 5140 with it (`colmap` 25; docs/gates.md)."""
     same_range_share: float = 0.75
     """Least share of neighbours at the range of the point."""
     open_angle_rad: float = np.pi

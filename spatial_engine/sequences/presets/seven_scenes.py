@@ -2,11 +2,11 @@
 
 The depth camera (f = 585) and the colour camera (f near 525) are not registered in the original files: depth may lie
 10 px beside its colour pixel, and the poses are those of the depth camera. KinectFusion's poses drift:
-in 50 frames of an example, two reconstructions from different features agree to 0.3 degrees in all pairs, but differ
-from the poses by 0.6 degrees per axis over 20 frames of the video and by 1.2 over 80, and in direction by 14 degrees
-over 8 and 8 over 80 (medians). For two of the frames (100 and 124), so does the essential matrix of their matches with
-the stated focal length, by 2.5 degrees. See Brachmann et al., On the Limits of Pseudo Ground Truth in Visual Camera
-Re-localisation, ICCV 2021.
+in 50 pictures of an example, two reconstructions from different features agree to 0.3 degrees in all pairs, but differ
+from the poses by 0.6 degrees per axis between pictures 20 frames apart and by 1.2 between ones 80 apart, and in
+direction by 14 degrees between ones 8 apart and by 8 between ones 80 apart (medians). For one pair (frames 100 and
+124), the essential matrix of the matches with the stated focal length differs from the poses by 2.5 degrees, too. See
+Brachmann et al., On the Limits of Pseudo Ground Truth in Visual Camera Re-localisation, ICCV 2021.
 """
 
 from pathlib import Path

@@ -137,7 +137,7 @@ def answers(samples, **more):
 def test_sigma_of_answers_gets_the_factor_of_normal_errors(factor):
     found = answers(by_set(factor))
     assert found.factor == pytest.approx(factor, rel=0.06)
-    assert list(found.experts.items()) == [("colmap", "24"), ("klt", "5")]
+    assert list(found.experts.items()) == [("colmap", "24"), ("klt", "5")] and found.samples == 12_000
     for one in found.held_out:
         assert one.within_1 == pytest.approx(0.683, abs=0.04) and one.within_2 == pytest.approx(0.954, abs=0.02)
 

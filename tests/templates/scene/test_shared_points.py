@@ -54,7 +54,7 @@ def test_both_pixels_show_the_same_point_within_sigma() -> None:
     matches = found_in(scene)
     assert scene.path is not None and len(matches.pairs) > 5 and len(matches.pair) > 500
     errors = []
-    for (a, b), k in zip(matches.pairs.tolist(), range(len(matches.pairs)), strict=True):
+    for k, (a, b) in enumerate(matches.pairs.tolist()):
         rows = matches.pair == k
         in_a, in_b = (projected(scene.path, int(np.flatnonzero(frame == worlds.FRAMES)[0])) for frame in (a, b))
         point = np.linalg.norm(matches.xy_a_px[rows][:, None] - in_a, axis=2).argmin(axis=1)
