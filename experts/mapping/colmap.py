@@ -123,7 +123,7 @@ class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "26"
+    version = "27"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -187,7 +187,9 @@ class ColmapExpert(WeightFreeExpert):
             database = build_database(Path(folder), clip, clip.frames[keyframes], valid, features)
             pairs = pair_geometries(read_pairs(database), max(clip.working_size), s.motion)
             if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
-                return self._rotating(inputs, pairs)
+                rotating = self._rotating(inputs, pairs)
+                if not (inputs.user and len(keyframes) >= 3 and _is_planar(rotating["camera_path"])):
+                    return rotating
             reconstructor = Reconstructor(
                 database=database, pairs=pairs, keyframes=len(keyframes),
                 independent=None if inputs.user else inputs.known, trust=s.trust, focal=s.focal,
@@ -319,6 +321,11 @@ class ColmapExpert(WeightFreeExpert):
         none = NoEstimate(reason=reason, remedy="film with more sideways motion")
         no_check = NoEstimate(reason="no second reconstruction", detail="there is one estimate only; see its focal σ")
         return {**_all(none), "camera_path": path, "camera_path_check": no_check}
+
+
+def _is_planar(path: Signal | NoEstimate) -> bool:
+    """Whether the camera moves in front of a plane, of which a camera that zooms can have the same pictures."""
+    return isinstance(path, NoEstimate) and path.reason == "planar scene"
 
 
 def _all(no_estimate: NoEstimate) -> dict[str, Signal | NoEstimate]:

@@ -56,6 +56,13 @@ class SparseReconstruction:
     """Observed pixel."""
     focal_spread: float = 0.0
     """Standard deviation of ln focal length over camera models, where it was measured."""
+    left_out: int = 0
+    """Number of observations of points that are not on the largest surface: they are left out above."""
+
+    @property
+    def mapped(self) -> int:
+        """Number of observations that COLMAP mapped with this focal length, on the largest surface or not."""
+        return len(self.point) + self.left_out
 
     @property
     def noise_px(self) -> float:
@@ -97,12 +104,13 @@ def reconstruct(database: Path, folder: Path, fixed: bool, seed: int) -> SparseR
     found = mapped(database, folder, fixed, seed)
     if found is None:
         return None
-    keep_largest_surface(found, fixed, seed)
-    return _as_arrays(found, fixed).centred()
+    left_out = keep_largest_surface(found, fixed, seed)
+    return replace(_as_arrays(found, fixed), left_out=left_out).centred()
 
 
-def keep_largest_surface(reconstruction: Any, fixed: bool, seed: int) -> None:
-    """Deletes points that nothing joins to the largest surface, and adjusts the rest anew.
+def keep_largest_surface(reconstruction: Any, fixed: bool, seed: int) -> int:
+    """Deletes points that nothing joins to the largest surface, and adjusts the rest anew. The number of observations
+    that are lost.
 
     They may move, and then pull the camera along: a crate that moved evenly made a focal length 65 % too long.
     """
@@ -115,12 +123,13 @@ def keep_largest_surface(reconstruction: Any, fixed: bool, seed: int) -> None:
     share = np.bincount(row, kept[seen.point]) / np.maximum(np.bincount(row), 1)
     kept[seen.point[share[row] < _LARGEST_SHARE]] = True
     if kept.all():
-        return
+        return 0
     for point in np.array(ids)[~kept].tolist():
         reconstruction.delete_point3D(point)
     with quiet():
         gauge_fixed_adjuster(reconstruction, _mapper_options(fixed, seed).mapper.bundle_adjustment).solve()
     reconstruction.update_point_3d_errors()
+    return int((~kept[seen.point]).sum())
 
 
 def mapped(database: Path, folder: Path, fixed: bool, seed: int) -> Any | None:

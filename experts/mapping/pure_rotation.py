@@ -190,7 +190,11 @@ def _not_rotation(
     zooms = np.mean((residual < settings.noise_px) & (np.abs(np.log(scale)) > settings.zoom_step))
     if zooms > 0.5:
         return NoEstimate(reason="zoom, or translation towards a plane", detail="the picture scales about its centre")
-    return NoEstimate(reason="planar scene", detail=f"homographies are not rotations ({residual_px:.1f} px)")
+    return NoEstimate(
+        reason="planar scene",
+        detail=f"homographies are not rotations ({residual_px:.1f} px)",
+        remedy="give --intrinsics: a plane does not show whether the camera zooms",
+    )
 
 
 def average_rotations(
