@@ -48,7 +48,9 @@ def focal_and_points(sparse: SparseReconstruction) -> tuple[list[float], list[in
     """(Focal length, number of points), before and after what hangs in the air is left out."""
     found, _ = adjusted(sparse, one_group(sparse), "SIMPLE_RADIAL")
     before = found.cameras[1].mean_focal_length(), found.num_points3D()
-    keep_largest_surface(found, fixed=False, seed=0)
+    observations = found.compute_num_observations()
+    left_out = keep_largest_surface(found, fixed=False, seed=0)
+    assert left_out == observations - found.compute_num_observations()
     after = found.cameras[1].mean_focal_length(), found.num_points3D()
     focal, points = zip(before, after, strict=True)
     return list(focal), list(points)

@@ -19,29 +19,36 @@ from experts.signals import NoEstimate
 FOCAL = FocalSettings()
 
 
-def made(share: float, observations: int) -> SparseReconstruction:
-    """A reconstruction with a focal length and a number of observations."""
+def made(share: float, observations: int, left_out: int = 0) -> SparseReconstruction:
+    """A reconstruction with a focal length and a number of observations, and of further ones that are left out."""
     zeros = np.zeros(observations, dtype=np.int64)
     return SparseReconstruction(
         camera=Intrinsics.centred(640, 480, share * 640), focal_formal_px=1.0, places=np.arange(2),
         cam_from_world=np.tile(np.eye(4), (2, 1, 1)), xyz_world=np.zeros((100, 3)), error_px=np.full(100, 0.3),
         point=zeros, place=zeros, keypoint=zeros, xy_px=np.zeros((observations, 2)),
+        left_out=left_out,
     )  # fmt: skip
 
 
 class Simulated:
     """Returns reconstructions with `observations` by focal share, and counts them. `found`: the focal share of those
-    with a free focal length. `refused`: focal shares that fail the checks."""
+    with a free focal length. `refused`: focal shares that fail the checks. `left_out`: number of observations
+    that are left out, by focal share."""
 
     def __init__(
-        self, observations: dict[float, int], found: float | None = None, refused: tuple[float, ...] = ()
+        self,
+        observations: dict[float, int],
+        found: float | None = None,
+        refused: tuple[float, ...] = (),
+        left_out: dict[float, int] | None = None,
     ) -> None:
         self.observations, self.found, self.refused, self.made = observations, found, refused, 0
+        self.left_out = left_out or {}
 
     def make(self, _: Reconstructor, camera: Intrinsics, fixed: bool, seed: int) -> SparseReconstruction:
         self.made += 1
         share = round(camera.fx_px / 640 if fixed or self.found is None else self.found, 2)
-        return made(share, self.observations.get(share, 0))
+        return made(share, self.observations.get(share, 0), self.left_out.get(share, 0))
 
     def refuse(self, sparse: SparseReconstruction, *_: Any) -> NoEstimate | None:
         share = round(sparse.camera.fx_px / 640, 2)
@@ -92,6 +99,14 @@ def test_a_focal_length_without_better_alternative_is_used(two):
 def test_a_focal_length_with_a_better_alternative_is_not_used(two, alternative):
     found = two(Simulated({0.8: 1000, alternative: 1300}, found=0.8), attempted()[0])
     assert isinstance(found, NoEstimate) and found.reason == "focal length undecided"
+
+
+@pytest.mark.parametrize("alternative", [1.04, 0.62])
+def test_what_is_left_out_counts_as_mapped(two, alternative):
+    """Otherwise a focal length would be refuted by one that joins what hangs in the air to something behind it."""
+    simulated = Simulated({0.8: 700, alternative: 1100}, found=0.8, left_out={0.8: 300})
+    assert two(simulated, attempted()[0]) == (0.8, 0.8)
+    assert two(Simulated({0.45: 500, 1.5: 900}, left_out={0.45: 200}), attempted()[-1]) == (0.45, 1.5)
 
 
 def test_with_an_independent_estimate_no_alternative_is_reconstructed(two):
