@@ -14,13 +14,8 @@ from jaxtyping import Bool, Float64, Int64
 from experts.mapping.colmap_features import quiet
 from experts.mapping.colmap_mapping import SparseReconstruction, focal_formal_px, gauge_fixed_adjuster
 
-_MODELS: tuple[tuple[str, bool], ...] = (
-    ("SIMPLE_PINHOLE", False),
-    ("RADIAL", False),
-    ("OPENCV", False),
-    ("SIMPLE_RADIAL", True),
-)
-"""COLMAP's camera models, each with a free principal point or not, other than that of the reconstruction."""
+_MODELS = ("SIMPLE_PINHOLE", "RADIAL", "OPENCV")
+"""COLMAP's camera models other than that of the reconstruction."""
 
 _ITERATIONS = 25
 """Bundle adjustments start at a solution: further iterations change nothing (measured on two sets)."""
@@ -57,11 +52,10 @@ def refitted_focal(sparse: SparseReconstruction) -> tuple[float, float]:
 
 
 def focal_spread(sparse: SparseReconstruction) -> float:
-    """Standard deviation of the ln focal lengths of five camera models: the reconstruction's, without distortion, with
-    more of it, with a free principal point."""
+    """Standard deviation of the ln focal lengths of four camera models: the reconstruction's, without distortion, with
+    more of it."""
     others = [
-        _ln_factors(sparse, adjusted(sparse, one_group(sparse), model, free_lens=True, free_centre=free_centre)[0])[0]
-        for model, free_centre in _MODELS
+        _ln_factors(sparse, adjusted(sparse, one_group(sparse), model, free_lens=True)[0])[0] for model in _MODELS
     ]
     return float(np.std([0.0, *others]))
 
@@ -78,17 +72,15 @@ def adjusted(
     *,
     free_focal: bool = True,
     free_lens: bool = False,
-    free_centre: bool = False,
 ) -> tuple[Any, Any]:
     """(COLMAP's reconstruction with a camera for each group of keyframes, its solved bundle adjuster). Poses and
-    points are free, focal lengths unless told otherwise, the distortion and the principal point if asked for."""
+    points are free, focal lengths unless told otherwise, the distortion if asked for."""
     import pycolmap
 
     reconstruction = _as_colmap(sparse, group, model)
     options = pycolmap.BundleAdjustmentOptions(
         refine_focal_length=free_focal,
         refine_extra_params=free_lens,
-        refine_principal_point=free_centre,
         print_summary=False,
     )
     options.ceres.loss_function_type = pycolmap.LossFunctionType.SOFT_L1

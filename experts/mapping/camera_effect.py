@@ -21,8 +21,8 @@ _FAR = 0.3
 
 @dataclass(frozen=True, kw_only=True)
 class CameraEffect:
-    """Derivatives of a reconstruction by the ln of its focal length, and by its principal point over the focal length
-    (both coordinates, in quadrature)."""
+    """Derivatives of a reconstruction by the ln of its focal length, and by either coordinate of its principal point
+    over the focal length."""
 
     ln_range: Float64[np.ndarray, "p"]
     """Of the range of each point, relative to the median point; 0 where no keyframe sees it."""
@@ -36,13 +36,13 @@ class CameraEffect:
     """Of the rotations between keyframes, over their angles: root mean square. About 1 for a camera that only turns."""
     ln_travel: float
     """Of the distances between keyframes, relative to the median range: root mean square."""
-    ln_range_by_centre: Float64[np.ndarray, "p"]
+    ln_range_by_centre: Float64[np.ndarray, "p 2"]
     """As `ln_range`, by the principal point."""
-    ln_travel_by_centre: float
+    ln_travel_by_centre: Float64[np.ndarray, "2"]
     """As `ln_travel`, by the principal point."""
-    direction_by_centre_rad: float
+    direction_by_centre_rad: Float64[np.ndarray, "2"]
     """As `direction_rad`, by the principal point."""
-    rotation_by_centre: float
+    rotation_by_centre: Float64[np.ndarray, "2"]
     """As `rotation`, by the principal point."""
 
 
@@ -68,12 +68,10 @@ def camera_effect(sparse: SparseReconstruction, free_lens: bool) -> CameraEffect
         direction_rad=_direction_change_rad(sparse, longer) / _STEP,
         rotation=_rotation_change(sparse, longer) / _STEP,
         ln_travel=_ln_travel(sparse, longer) / _STEP,
-        ln_range_by_centre=np.linalg.norm([_ln_range(sparse, each) for each in displaced], axis=0) / _STEP,
-        ln_travel_by_centre=float(np.linalg.norm([_ln_travel(sparse, each) for each in displaced])) / _STEP,
-        direction_by_centre_rad=float(
-            np.linalg.norm([_direction_change_rad(sparse, each) for each in displaced]) / _STEP
-        ),
-        rotation_by_centre=float(np.linalg.norm([_rotation_change(sparse, each) for each in displaced])) / _STEP,
+        ln_range_by_centre=np.stack([_ln_range(sparse, each) for each in displaced], axis=1) / _STEP,
+        ln_travel_by_centre=np.array([_ln_travel(sparse, each) for each in displaced]) / _STEP,
+        direction_by_centre_rad=np.array([_direction_change_rad(sparse, each) for each in displaced]) / _STEP,
+        rotation_by_centre=np.array([_rotation_change(sparse, each) for each in displaced]) / _STEP,
     )
 
 

@@ -23,7 +23,7 @@ from experts.mapping.reconstruction_checks import (
 )
 from experts.mapping.registration import FramePoses
 from experts.provenance import Provenance
-from experts.signals import CENTRE_RELATIVE_SIGMA, CameraPath, Scale, SparsePoints
+from experts.signals import CameraPath, Scale, SparsePoints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +105,7 @@ def path_of(
     nearest = np.abs(np.arange(len(registered))[:, None] - columns).argmin(axis=1)
     rotation, position = (floors.joint_errors * sigma[nearest] for sigma in keyframe_sigmas(pair.sparse))
     pixel_rad = floors.rotation_px / camera.fx_px
+    own_focal, centre = _own_focal_sigma(pair, focal), _centre_sigma(pair)
     pulled = _refit_shifts(pair, np.where(registered[:, None, None], pair.poses.cam_from_world, np.nan), between)
     return CameraPath(
         frames=clip.frames,
@@ -121,15 +122,13 @@ def path_of(
         scale=Scale(kind="relative"),
         provenance=provenance,
         rotation_per_focal=effect.rotation,
-        turn_sigma_by_centre=effect.rotation_by_centre * _centre_sigma(pair),
+        centre_relative_sigma=centre,
+        turn_sigma_by_centre=float(np.linalg.norm(effect.rotation_by_centre * centre)),
         direction_sigma_by_camera_rad=float(
-            np.hypot(
-                effect.direction_rad * _own_focal_sigma(pair, focal),
-                effect.direction_by_centre_rad * _centre_sigma(pair),
-            )
+            np.linalg.norm([effect.direction_rad * own_focal, *(effect.direction_by_centre_rad * centre)])
         ),
         travel_relative_sigma=float(
-            np.hypot(effect.ln_travel * _own_focal_sigma(pair, focal), effect.ln_travel_by_centre * _centre_sigma(pair))
+            np.linalg.norm([effect.ln_travel * own_focal, *(effect.ln_travel_by_centre * centre)])
         ),
         systematic_position_sigma=known * np.hypot(floors.shift_px / camera.fx_px * scene, pulled / np.sqrt(3)),
         position_by_camera=known[:, None, None] * _position_by_camera(pair, effect, focal, first),
@@ -149,7 +148,7 @@ def _position_by_camera(
     pair: ReconstructionPair, effect: CameraEffect, focal: FocalSettings, first: Float64[np.ndarray, "4 4"]
 ) -> Float64[np.ndarray, "n 3 3"]:
     """`CameraPath.position_by_camera`: between keyframes it is interpolated. `first`: pose of the first camera."""
-    sigmas = np.array([_own_focal_sigma(pair, focal), _centre_sigma(pair), _centre_sigma(pair)])
+    sigmas = np.array([_own_focal_sigma(pair, focal), *_centre_sigma(pair)])
     at_keyframes = (sigmas[:, None] * effect.position) @ first[:3, :3].T
     frames, columns = np.arange(len(pair.poses.cam_from_world)), pair.keyframes[pair.sparse.places]
     each = [np.interp(frames, columns, one) for one in at_keyframes.reshape(len(columns), 9).T]
@@ -169,9 +168,10 @@ def _own_focal_sigma(pair: ReconstructionPair, focal: FocalSettings) -> float:
     return float(np.sqrt(max(0.0, focal_sigma(pair, focal) ** 2 - difference**2)))
 
 
-def _centre_sigma(pair: ReconstructionPair) -> float:
-    """σ of each coordinate of the principal point over the focal length."""
-    return 0.0 if pair.known_centre else CENTRE_RELATIVE_SIGMA
+def _centre_sigma(pair: ReconstructionPair) -> Float64[np.ndarray, "2"]:
+    """σ of each coordinate of the principal point over the focal length: of the less certain reconstruction."""
+    either = np.maximum(pair.sparse.centre_relative_sigma, pair.other.centre_relative_sigma)
+    return np.zeros(2) if pair.known_centre else either
 
 
 def points_of(
@@ -189,7 +189,7 @@ def points_of(
     suspect."""
     sparse, clip = pair.sparse, pair.clip
     angle, by_focal = triangulation_angles(sparse), effect.ln_range * _own_focal_sigma(pair, focal)
-    by_camera = np.hypot(by_focal, effect.ln_range_by_centre * _centre_sigma(pair))
+    by_camera = np.hypot(by_focal, np.linalg.norm(effect.ln_range_by_centre * _centre_sigma(pair), axis=1))
     column = pair.keyframes[sparse.place]
     outlier_probability = outlier_probabilities(sparse, pair.other, angle, trust)
     outlier_probability[sparse.point[~path.registered[column]]] = trust.outlier_probability_other

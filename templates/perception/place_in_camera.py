@@ -75,8 +75,8 @@ class PlaceInCamera(Template):
             ray = xyz / np.linalg.norm(xyz, axis=1, keepdims=True)
         ahead = ray[:, 2:] ** 2
         by_focal = scene.focal_relative_sigma * xyz * np.column_stack([ahead, ahead, 1 - ahead])
-        across = np.linalg.norm(np.eye(3)[:, :2] - ray[:, :, None] * ray[:, None, :2], axis=2)
-        by_centre = scene.centre_relative_sigma * xyz[:, 2:] * across
+        across = (np.eye(3)[:, :2] - ray[:, :, None] * ray[:, None, :2]) * scene.centre_relative_sigma
+        by_centre = xyz[:, 2:] * np.linalg.norm(across, axis=2)
         doubt = np.where(in_metres, 0.0, unit.outlier_probability)
         cases = {
             "scale is not metric": in_metres & np.isnan(scene.metre_relative_sigma),

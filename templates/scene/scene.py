@@ -15,7 +15,6 @@ from jaxtyping import Bool, Float64, Int64
 from experts.clip import Clip
 from experts.intrinsics import Intrinsics
 from experts.signals import (
-    CENTRE_RELATIVE_SIGMA,
     Calibration,
     CameraPath,
     Depth,
@@ -261,11 +260,11 @@ class Scene(World):
         return np.nan if self.path is None else self.path.focal_relative_sigma
 
     @property
-    def centre_relative_sigma(self) -> float:
-        """σ of each coordinate of the principal point over the focal length: where the camera is estimated, it is
-        assumed in the middle of the picture."""
-        known = self.focal_relative_sigma <= _KNOWN_CAMERA
-        return 0.0 if known else CENTRE_RELATIVE_SIGMA
+    def centre_relative_sigma(self) -> Float64[np.ndarray, "2"]:
+        """σ of either coordinate of the principal point over the focal length; NaN without a path, 0 of the user's."""
+        if self.path is None:
+            return np.full(2, np.nan)
+        return np.where(self.focal_relative_sigma <= _KNOWN_CAMERA, 0.0, self.path.centre_relative_sigma)
 
     @property
     def turn_relative_sigma(self) -> float:
