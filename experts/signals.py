@@ -65,8 +65,8 @@ class ImageTracks:
 
 
 CENTRE_RELATIVE_SIGMA = 0.016
-"""How far a coordinate of the principal point is from the middle of the picture, over the focal length: 1.6 % (root mean
-square) with 13 real cameras, at most 4.2 %."""
+"""How far a coordinate of the principal point is from the middle of the picture, over the focal length: 1.6 % (root
+mean square) with 13 real cameras, at most 4.2 %."""
 
 
 def _assumed_centre() -> Float64[np.ndarray, "2"]:
@@ -112,8 +112,8 @@ class CameraPath:
     """σ of the ratio of a distance between frames to a range, relative to it, as far as it comes from the focal length
     and the principal point. 0: the camera is known, or the expert does not measure it (only `colmap` does)."""
     centre_relative_sigma: Float64[np.ndarray, "2"] = field(default_factory=_assumed_centre)
-    """σ of either coordinate of the principal point over the focal length. Where σ_f / f is at most 0.005, the camera is
-    the user's, and this counts as 0."""
+    """σ of either coordinate of the principal point over the focal length. Where σ_f / f is at most 0.005, the camera
+    is the user's, and this counts as 0."""
     turn_sigma_by_centre: float = 0.0
     """σ per axis of a rotation between frames over its angle, as far as it comes from the principal point, which tilts
     its axis. 0 as above."""
