@@ -101,8 +101,10 @@ def orbiting() -> SparseReconstruction:
 def test_a_turning_camera_does_not_know_how_far_it_went_unless_it_knows_its_focal_length() -> None:
     turned, gone_round = (camera_effect(each, free_lens=False) for each in (panning(), orbiting()))
     assert turned.ln_travel > 2 and gone_round.ln_travel < 0.3
-    assert turned.ln_travel_by_centre > 5 * gone_round.ln_travel_by_centre
-    assert np.median(turned.ln_range_by_centre) > 5 * np.median(gone_round.ln_range_by_centre)
+    for of_turned, of_gone_round in ((turned.ln_travel_by_centre, gone_round.ln_travel_by_centre),
+                                     (turned.ln_range_by_centre, gone_round.ln_range_by_centre)):  # fmt: skip
+        both = (np.median(np.linalg.norm(each, axis=-1)) for each in (of_turned, of_gone_round))
+        assert next(both) > 5 * next(both)
 
 
 @pytest.mark.parametrize("share", [0.013, -0.02])
@@ -113,7 +115,7 @@ def test_it_predicts_how_far_a_camera_with_a_displaced_centre_seems_to_go(share:
         np.linalg.inv(right.cam_from_world), np.linalg.inv(wrong.cam_from_world)
     ))  # fmt: skip
     change = np.log(goes / went) - np.median(np.log(ranges(wrong) / ranges(right)))
-    assert abs(change) == pytest.approx(abs(share) * camera_effect(right, False).ln_travel_by_centre, rel=0.5)
+    assert abs(change) == pytest.approx(abs(share) * camera_effect(right, False).ln_travel_by_centre[0], rel=0.5)
 
 
 def turning_here_and_there() -> SparseReconstruction:
@@ -173,9 +175,9 @@ def test_it_predicts_what_a_displaced_centre_does_to_rotations_and_directions(sh
     wrong = [_adjusted_to(right, camera, free_lens=True) for camera in cameras]
     for change, said in ((_rotation_change, effect.rotation_by_centre),
                          (_direction_change_rad, effect.direction_by_centre_rad)):  # fmt: skip
-        both = np.linalg.norm([change(right, each) for each in wrong])
-        assert both == pytest.approx(abs(share) * said, rel=0.2)
-    assert 0.3 < effect.rotation_by_centre < 2 and 0.1 < effect.direction_by_centre_rad < 2
+        np.testing.assert_allclose([change(right, each) for each in wrong], abs(share) * said, rtol=0.3, atol=1e-4)
+    assert 0.3 < np.linalg.norm(effect.rotation_by_centre) < 2
+    assert 0.1 < np.linalg.norm(effect.direction_by_centre_rad) < 2
 
 
 def test_the_distortion_makes_up_for_a_wrong_focal_length_only_where_it_is_adjusted() -> None:

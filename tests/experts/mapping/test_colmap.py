@@ -89,7 +89,8 @@ def test_a_walk_is_reconstructed_twice_within_sigma() -> None:
         assert focal_error < 2.5 * path.focal_relative_sigma
         error, rotation = rotation_errors(path, walked.world_from_cam)
         assert np.all(error < 2.5 * np.hypot(path.rotation_sigma_rad, rotation * path.turn_relative_sigma))
-        assert 0.1 < path.turn_sigma_by_centre / CENTRE_RELATIVE_SIGMA < 3
+        assert 0.05 < path.turn_sigma_by_centre / CENTRE_RELATIVE_SIGMA < 3
+        assert (path.centre_relative_sigma < CENTRE_RELATIVE_SIGMA).all()
         assert 0.001 < path.direction_sigma_by_camera_rad < 0.1
         assert path.position_by_camera is not None and np.isfinite(path.position_by_camera).all()
         far = np.linalg.norm(path.position_by_camera[-1] - path.position_by_camera[0]) / np.sqrt(3)
@@ -97,6 +98,16 @@ def test_a_walk_is_reconstructed_twice_within_sigma() -> None:
         assert np.median(path.systematic_position_sigma / path.position_sigma) < 3
         way = np.linalg.norm(path.world_from_cam[-1, :3, 3] - path.world_from_cam[0, :3, 3])
         assert 0.3 < far / way / path.direction_sigma_by_camera_rad < 3
+
+
+def test_a_principal_point_off_the_middle_is_measured() -> None:
+    walked = scene(camera_paths.walk)
+    true = walked.intrinsics
+    off = replace(true, cx_px=true.cx_px + 0.03 * true.fx_px, cy_px=true.cy_px - 0.025 * true.fx_px)
+    path = path_in(reconstructed(clip_of(replace(walked, intrinsics=off))))
+    error = np.array([path.intrinsics.cx_px - off.cx_px, path.intrinsics.cy_px - off.cy_px]) / off.fx_px
+    assert np.all(np.abs(error) < 0.008) and np.all(np.abs(error) < 3 * path.centre_relative_sigma)
+    assert abs(1 - off.fx_px / path.intrinsics.fx_px) < 2.5 * path.focal_relative_sigma
 
 
 def test_points_agree_with_the_true_depth() -> None:
