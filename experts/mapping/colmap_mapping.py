@@ -57,7 +57,7 @@ class SparseReconstruction:
     focal_spread: float = 0.0
     """Standard deviation of ln focal length over camera models, where it was measured."""
     left_out: int = 0
-    """Number of observations of points that are not on the largest surface: they are left out above."""
+    """Number of observations of points off the largest surface: `point` and the like do not contain them."""
 
     @property
     def mapped(self) -> int:
@@ -109,8 +109,8 @@ def reconstruct(database: Path, folder: Path, fixed: bool, seed: int) -> SparseR
 
 
 def keep_largest_surface(reconstruction: Any, fixed: bool, seed: int) -> int:
-    """Deletes points that nothing joins to the largest surface, and adjusts the rest anew. The number of observations
-    that are lost.
+    """Deletes points that nothing joins to the largest surface, and adjusts the rest anew. Returns the number of
+    observations of the deleted points.
 
     They may move, and then pull the camera along: a crate that moved evenly made a focal length 65 % too long.
     """
