@@ -1,10 +1,11 @@
 """Camera path and sparse points by structure from motion: checks before, two independent reconstructions, checks after.
 
-Footage from a static or purely rotating camera, or of a plane, is not reconstructed: SfM would invent a path. Otherwise
-two reconstructions from different initial focal lengths are returned (`camera_path`, `camera_path_check`); a label must
-hold on both. If the footage does not determine the focal length, both use one that was measured without a path, if
-there is one. If the keyframes contradict each other and the tracks show that something moves, the reconstruction is
-tried once more without the features on it; if too little of the footage could be joined, with more and weaker features.
+Footage from a static or purely rotating camera is not reconstructed, as SfM would invent a path; that of a plane is
+only with the user's camera. Otherwise two reconstructions from different initial focal lengths are returned
+(`camera_path`, `camera_path_check`); a label must hold on both. If the footage does not determine the focal length,
+both use one that was measured without a path, if there is one. If the keyframes contradict each other and the tracks
+show that something moves, the reconstruction is tried once more without the features on it; if too little of the
+footage could be joined, with more and weaker features.
 """
 
 import tempfile
@@ -324,7 +325,7 @@ class ColmapExpert(WeightFreeExpert):
 
 
 def _is_planar(path: Signal | NoEstimate) -> bool:
-    """Whether the camera moves in front of a plane, of which a camera that zooms can have the same pictures."""
+    """Whether the camera moves in front of a plane: if it zooms, its pictures may look as if it did not."""
     return isinstance(path, NoEstimate) and path.reason == "planar scene"
 
 

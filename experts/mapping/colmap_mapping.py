@@ -70,7 +70,7 @@ class SparseReconstruction:
     centre_relative_sigma: tuple[float, float] = (CENTRE_RELATIVE_SIGMA, CENTRE_RELATIVE_SIGMA)
     """σ of either coordinate of the principal point over the focal length."""
     left_out: int = 0
-    """Number of observations of points that are not on the largest surface: they are left out above."""
+    """Number of observations of points off the largest surface: `point` and the like do not contain them."""
 
     @property
     def mapped(self) -> int:
@@ -123,8 +123,8 @@ def reconstruct(database: Path, folder: Path, fixed: bool, seed: int) -> SparseR
 
 
 def keep_largest_surface(reconstruction: Any, fixed: bool, seed: int) -> int:
-    """Deletes points that nothing joins to the largest surface, and adjusts the rest anew. The number of observations
-    that are lost.
+    """Deletes points that nothing joins to the largest surface, and adjusts the rest anew. Returns the number of
+    observations of the deleted points.
 
     They may move, and then pull the camera along: a crate that moved evenly made a focal length 65 % too long.
     """

@@ -78,7 +78,7 @@ def test_with_its_focal_length_the_camera_has_a_path() -> None:
 
 
 def test_without_it_the_camera_may_zoom() -> None:
-    """Such a reconstruction is right here; but where the camera zooms by 15 %, it is wrong and looks the same."""
+    """Reconstructions of some flights with a zoom pass all checks and are wrong (docs/experts.md)."""
     refused = path_of()
     assert isinstance(refused, NoEstimate) and refused.reason == "planar scene" and "--intrinsics" in refused.remedy
 
