@@ -276,7 +276,8 @@ class ColmapExpert(WeightFreeExpert):
         camera = known.camera.scaled(*clip.working_size)
         found = pure_rotation(pairs, inputs.keyframes, inputs.xy_px, camera, user, s.pure_rotation)
         if isinstance(found, NoEstimate):
-            return _all(found)
+            given = inputs.user is not None and _is_planar(found)
+            return _all(replace(found, remedy="film more than a plane") if given else found)
         world_from_cam = np.tile(np.eye(4), (len(clip.frames), 1, 1))
         world_from_cam[:, :3, :3] = found.world_from_cam
         world_from_cam[:, :3, 3] = np.nan

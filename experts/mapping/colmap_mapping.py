@@ -27,12 +27,12 @@ as if their σ were this many times larger."""
 _CENTRE_FLOOR = 0.006
 """Smallest σ of a measured principal point over the focal length: what else is wrong with the lens shifts it, too."""
 
+_ANY = 1e6
+"""σ of what is not known before, in its own unit."""
+
 _SAME_RANGE = 0.08
 """Neighbours in a keyframe with a larger |ln| of the ratio of their ranges are not joined (measured on 24 clips with
 large movers)."""
-
-_ANY = 1e6
-"""σ of what is not known before, in its own unit."""
 
 _LARGEST_SHARE = 0.5
 """In a keyframe with a smaller share of its points on the largest surface, it is unknown which part moves: its points
@@ -73,7 +73,7 @@ class SparseReconstruction:
     """Number of observations of points off the largest surface: `point` and the like do not contain them."""
 
     @property
-    def mapped(self) -> int:
+    def observations_mapped(self) -> int:
         """Number of observations that COLMAP mapped with this focal length, on the largest surface or not."""
         return len(self.point) + self.left_out
 

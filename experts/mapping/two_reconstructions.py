@@ -139,8 +139,8 @@ class Reconstructor:
 
     def _extremes(self, found: Sequence[_Checked], passed: list[SparseReconstruction]) -> Reconstructions:
         """The shortest and the longest focal length that keep about as many observations as any."""
-        most = max(m.sparse.mapped for m in found if m.sparse is not None)
-        kept = [m for m in passed if m.mapped * self.focal.max_extreme_loss >= most]
+        most = max(m.sparse.observations_mapped for m in found if m.sparse is not None)
+        kept = [m for m in passed if m.observations_mapped * self.focal.max_extreme_loss >= most]
         by_focal = sorted(kept, key=lambda m: m.camera.fx_px)
         if by_focal and by_focal[-1].camera.fx_px >= self.focal.extreme_ratio * by_focal[0].camera.fx_px:
             return by_focal[0], by_focal[-1]
@@ -150,12 +150,12 @@ class Reconstructor:
 
     def _without_alternative(self, a: SparseReconstruction, b: SparseReconstruction) -> Reconstructions:
         """The reconstructions, unless one with a clearly different focal length has clearly more observations."""
-        most = self.focal.max_alternative_share * max(a.mapped, b.mapped)
+        most = self.focal.max_alternative_share * max(a.observations_mapped, b.observations_mapped)
         for number, factor in enumerate((self.focal.alternative_factor, 1 / self.focal.alternative_factor)):
             width, height = a.camera.width_px, a.camera.height_px
             camera = Intrinsics.centred(width, height, a.camera.fx_px * factor)
             alternative = self._alternative(camera, _ALTERNATIVES + number)
-            if alternative is not None and alternative.mapped > most:
+            if alternative is not None and alternative.observations_mapped > most:
                 detail = f"{a.camera.fx_px:.0f} px explain fewer observations than {alternative.camera.fx_px:.0f} px"
                 return NoEstimate(reason="focal length undecided", detail=detail, remedy="give --intrinsics")
         return a, b

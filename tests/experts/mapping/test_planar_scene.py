@@ -57,11 +57,11 @@ def flight() -> np.ndarray:
     return poses
 
 
-def path_of(zoom: float = 1.0, given: float | None = None) -> Signal | NoEstimate:
+def path_of(zoom: float = 1.0, given: float | None = None, frames: int = FRAMES) -> Signal | NoEstimate:
     """The camera path, with a multiple of the true focal length given or none."""
     camera = None if given is None else Intrinsics.centred(400, 300, given * CAMERA.fx_px)
     clip = Clip(
-        id="plane", name="plane", frames=np.arange(FRAMES), times_s=None, width_px=400, height_px=300,
+        id="plane", name="plane", frames=np.arange(frames), times_s=None, width_px=400, height_px=300,
         reader=Drawn(flight(), zoom), options=OpeningOptions(intrinsics=camera, max_keyframes=8),
     )  # fmt: skip
     return ColmapExpert()(clip, KltExpert()(clip, {}))["camera_path"]
@@ -84,8 +84,16 @@ def test_without_it_the_camera_may_zoom() -> None:
 
 
 def test_a_false_focal_length_is_refused() -> None:
-    assert isinstance(path_of(given=1.15), NoEstimate)
+    refused = path_of(given=1.15)
+    assert isinstance(refused, NoEstimate) and refused.reason == "the footage contradicts --intrinsics"
 
 
 def test_a_zoom_is_refused() -> None:
-    assert isinstance(path_of(zoom=1.3, given=1.0), NoEstimate)
+    refused = path_of(zoom=1.3, given=1.0)
+    assert isinstance(refused, NoEstimate) and "give --intrinsics" not in refused.remedy, refused
+
+
+def test_who_gave_the_focal_length_is_not_asked_for_it() -> None:
+    refused = path_of(given=1.0, frames=2)
+    assert isinstance(refused, NoEstimate) and refused.reason == "planar scene"
+    assert "--intrinsics" not in refused.remedy
