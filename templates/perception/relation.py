@@ -26,7 +26,7 @@ from templates.settings import MaxTolerances
 from templates.template import Template
 
 _PLACES = 14
-_MAX_ELEVATION_RAD = np.radians(35)
+_MAX_ELEVATION_RAD = np.radians(60)
 """Largest elevation of a position whose horizontal direction is asked for."""
 
 
@@ -43,7 +43,7 @@ class PlaceDirection(Template):
     """Where photo 1 was taken, seen from photo 2. Measures the unit direction in photo 2's camera axes."""
 
     name: str = "place_direction"
-    version: str = "3"
+    version: str = "4"
     ability: str = "L1/Relation/Relative Direction"
     formats: tuple[FormatName, ...] = ("choice", "numeric")
     facts: ClassVar[type[Facts]] = FramePairs

@@ -1,4 +1,5 @@
-"""L3/Sequential Planning/Route: in which order were these photos taken, given the first?"""
+"""L3/Sequential Planning/Route: in which order were these photos taken, given the first? Or, where only their places are
+known: which order makes the shortest route through them?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,9 +7,9 @@ from itertools import combinations, pairwise, permutations
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Int64
+from jaxtyping import Bool, Int64
 
-from templates.answers import Answer
+from templates.answers import Answer, Label
 from templates.answers.answers import Answers
 from templates.answers.order import order_label
 from templates.chance import Chance
@@ -32,14 +33,14 @@ _MIN_SHARE = 0.3
 _MIN_MARGIN = 3.0
 """Least difference in length from every other route, in σ."""
 
-_ORDERS = list(permutations(range(1, _SHUFFLED + 1)))
+_ORDERS = np.array(list(permutations(range(1, _SHUFFLED + 1))))
 """All orders of the shuffled photos, ascending, ..."""
-_LABELS = np.array([order_label([k + 1 for k in order]) for order in _ORDERS])
+_LABELS = np.array([order_label([k + 1 for k in order]) for order in _ORDERS.tolist()])
 """... and as numbers of photos ("3 2 5 4")."""
 _MISTAKES = ("", "reversed", "neighbours exchanged", "reversed, neighbours exchanged")
 _LEGS = list(combinations(range(_SHUFFLED + 1), 2))
 """Pairs of photos; the first photo is 0."""
-_ROUTES = np.array([[{a, b} in map(set, pairwise((0, *order))) for a, b in _LEGS] for order in _ORDERS], dtype=float)
+_ROUTES = np.array([[{a, b} in map(set, pairwise((0, *order))) for a, b in _LEGS] for order in _ORDERS.tolist()], dtype=float)
 """1 for each leg of the route from the first photo through each order."""
 
 
@@ -50,22 +51,24 @@ def _in_words(legs: Sequence[float]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ShuffledPhotos(Facts):
-    """A photo, and later ones in random order."""
+    """A photo, and those after it in random order."""
 
     frame_first: Int64[np.ndarray, "n"]
     frames_shuffled: Int64[np.ndarray, "n 4"]
+    by_time: Bool[np.ndarray, "n"]
+    """Whether the footage has time stamps: then the camera's own route is asked for, else the shortest one."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RouteOrder(Template):
-    """Order of four shuffled photos after the first.
+    """Order of four shuffled photos after the first: that in which they were taken, or that of the shortest route.
 
     Measures the length of the route in every order, divided by the shortest. The label is the shortest order, as
     numbers of photos ("3 2 5 4").
     """
 
     name: str = "route_order"
-    version: str = "2"
+    version: str = "3"
     ability: str = "L3/Sequential Planning/Route"
     formats: tuple[FormatName, ...] = ("order", "choice")
     facts: ClassVar[type[Facts]] = ShuffledPhotos
@@ -85,7 +88,8 @@ class RouteOrder(Template):
         shown = rng.permutation(shown[follows[shown[:, :-1], shown[:, 1:]].all(axis=1)])[:count]
         order = rng.random((len(shown), _SHUFFLED)).argsort(axis=1)
         shuffled = np.take_along_axis(frames[shown[:, 1:]], order, axis=1)
-        return ShuffledPhotos(frame_first=frames[shown[:, 0]], frames_shuffled=shuffled)
+        by_time = np.full(len(shown), scene.clip.times_s is not None)
+        return ShuffledPhotos(frame_first=frames[shown[:, 0]], frames_shuffled=shuffled, by_time=by_time)
 
     def measure(self, facts: ShuffledPhotos, scene: Scene) -> Measured:
         """Lengths of all routes; σ of each leg = systematic ⊕ positions of its ends."""
@@ -102,7 +106,7 @@ class RouteOrder(Template):
             margins = np.where(others, (lengths - least) / difference_sigma, np.inf)
             relative, relative_sigma = lengths / least, difference_sigma / least
         cases: dict[str, np.ndarray | bool] = {
-            "the photos have no time stamps": scene.clip.times_s is None,
+            "the photos have no time stamps": facts.by_time & (scene.clip.times_s is None),
             POSITION_UNKNOWN: np.isnan(positions).any(axis=(1, 2)),
             "the photos were taken at one place": ~(least[:, 0] > 0),
         }
@@ -128,33 +132,40 @@ class RouteOrder(Template):
     def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
         """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out. Refused
         where the route taken is not the shortest."""
-        taken = 1 + facts.frames_shuffled.argsort(axis=1)
-        cases = {"the route taken is not the shortest one through the photos": _texts(taken) != answers.labels()}
+        right = _ORDERS[np.searchsorted(_LABELS[1:], answers.labels(), side="right")]
+        detour = (right != 1 + facts.frames_shuffled.argsort(axis=1)).any(axis=1)
+        cases = {"the route taken is not the shortest one through the photos": facts.by_time & detour}
         why = first_reason(len(facts), cases)
         if format != "choice":
             return Offer(why=why)
         at, place = chance.index("neighbours", _SHUFFLED - 1)[:, None], np.arange(_SHUFFLED)
-        exchanged = np.take_along_axis(taken, place + (place == at) - (place == at + 1), axis=1)
-        orders = np.stack([taken, taken[:, ::-1], exchanged, exchanged[:, ::-1]], axis=1)
+        exchanged = np.take_along_axis(right, place + (place == at) - (place == at + 1), axis=1)
+        orders = np.stack([right, right[:, ::-1], exchanged, exchanged[:, ::-1]], axis=1)
         return Offer.first_right(_texts(orders), why, _MISTAKES)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
-        """Five photos; photo 1 was taken first."""
+        """Five photos; the route starts at photo 1."""
         media = tuple(Photo(frame=frame) for frame in (fact["frame_first"], *fact["frames_shuffled"]))
+        wording = f"{format}.{'time' if fact['by_time'] else 'places'}"
         if format == "order":
-            shuffled = fact["frames_shuffled"]
-            return Phrasing(media=media, answer=[shuffled.index(frame) + 2 for frame in sorted(shuffled)])
+            assert isinstance(answer, Label)
+            return Phrasing(media=media, wording=wording, answer=[int(number) for number in answer.text.split()])
         assert offer is not None
-        return Phrasing(media=media, options=tuple(f"1, {value.replace(' ', ', ')}" for value in offer.values(0)))
+        texts = tuple(f"1, {value.replace(' ', ', ')}" for value in offer.values(0))
+        return Phrasing(media=media, wording=wording, options=texts)
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
         """Five frames; the earliest comes first."""
         if (drawn := pictures.distinct_frames(rng, _SHUFFLED + 1)) is None:
             return None
-        return {"frame_first": min(drawn), "frames_shuffled": rng.permutation(sorted(drawn)[1:]).tolist()}
+        return {
+            "frame_first": min(drawn),
+            "frames_shuffled": rng.permutation(sorted(drawn)[1:]).tolist(),
+            "by_time": pictures.clip.times_s is not None,
+        }
 
 
 def _texts(orders: Int64[np.ndarray, "*n 4"]) -> np.ndarray:
     """The label of each order."""
     digits = 10 ** np.arange(_SHUFFLED)[::-1]
-    return _LABELS[np.searchsorted(np.array(_ORDERS) @ digits, orders @ digits)]
+    return _LABELS[np.searchsorted(_ORDERS @ digits, orders @ digits)]

@@ -17,6 +17,7 @@ WORDINGS = {f"{name} {key}": wording for name, cls in CLASSES.items() for key, w
 SENTENCES = [prompt for wording in WORDINGS.values() for prompt in wording.prompts]
 
 ORDER = r"\b(order|chronologically|time)\b"
+SHORTEST = (r"\bphoto 1\b", r"\b(viewpoints?|each photo)\b", r"\bshort(est)?\b")
 DEGREES, METRES, LEVEL = r"\bdegrees\b", r"\bmetres\b", r"\b(level|horizontal|horizon)\b"
 ROLL_PITCH = (DEGREES, r"\broll\b", r"\bpitch\b")
 BOTH = (r"\bphoto 1\b", r"\bphoto 2\b")
@@ -259,8 +260,10 @@ NAMED = {
     "relation_across yes_no": (r"\bphoto 1\b", r"\{claim\} point P\b", r"\bpoint Q\b"),
     "point_beyond choice": (r"\bphoto 2\b", r"\[\{x\}, \{y\}\]", r"\{side\}", r"\b(marked|marks)\b"),
     "beyond_frame choice": (r"\bphoto 2\b", r"\[\{x\}, \{y\}\]", r"\{side\}"),
-    "route_order order": (r"\bphoto 1\b", ORDER),
-    "route_order choice": (r"\bphoto 1\b", ORDER),
+    "route_order order.time": (r"\bphoto 1\b", ORDER),
+    "route_order choice.time": (r"\bphoto 1\b", ORDER),
+    "route_order order.places": SHORTEST,
+    "route_order choice.places": SHORTEST,
     "arm_plan arm_plan": (r"\{effector\}", r"\{steps\}", r"\bphotos?\b", r"\{length\} m\b", r"\{turn_deg\}°"),
     "which_arm_plan choice": (*BOTH, r"\{effector\}", r"\{unit\} cm\b"),
     "arm_vectors json": (*BOTH, r"\{effector\}", r"\bcentimetres\b", r"\bdegrees\b"),

@@ -49,7 +49,7 @@ def test_a_direction_between_two_names_is_too_close_to_call() -> None:
 
 
 def test_a_place_far_above_has_no_direction() -> None:
-    facts, scene = seen_from_the_middle(1), worlds.scene(around(np.array([3.0]), elevation_deg=50.0))
+    facts, scene = seen_from_the_middle(1), worlds.scene(around(np.array([3.0]), elevation_deg=65.0))
     for format in DIRECTION.formats:
         answers = answers_to(DIRECTION, format, facts, DIRECTION.measure(facts, scene))
         assert answers.why.tolist() == ["the place lies too far above or below the camera"]

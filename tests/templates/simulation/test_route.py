@@ -17,6 +17,8 @@ from templates.truth import verdict
 from tests.templates import worlds
 
 ROUTE = RouteOrder()
+ZIGZAG = np.array([0, 0.5, 0.25, 0.75] * (len(worlds.FRAMES) // 4)) + np.linspace(0, 0.05, len(worlds.FRAMES))
+"""Metres to the right, per frame: a route that is not the shortest."""
 
 
 def asked(signals: dict[str, Signal], *, with_times: bool = True, seed: int = 0) -> ClipQuestions:
@@ -63,10 +65,23 @@ def test_options_come_in_pairs_of_an_order_and_its_reverse() -> None:
             assert all([order[0], *order[:0:-1]] in orders for order in orders)
 
 
-def test_without_time_stamps_nothing_is_asked() -> None:
-    found = asked(worlds.signals(), with_times=False)
-    assert not len(found)
-    assert worlds.reasons(found) == {"the photos have no time stamps"}
+def test_without_time_stamps_the_shortest_route_is_asked_for() -> None:
+    drafts = worlds.drafts(asked(along(ZIGZAG), with_times=False))
+    assert {draft.format for draft in drafts} == {"order", "choice"} and len(drafts) >= 16
+    truth, detours = worlds.scene(along(ZIGZAG)), 0
+    for draft in drafts:
+        shuffled, at = draft.fact["frames_shuffled"], ZIGZAG[np.array(draft.fact["frames_shuffled"]) // 2]
+        start = ZIGZAG[draft.fact["frame_first"] // 2]
+        shortest = min(permutations(range(4)), key=lambda order: np.abs(np.diff([start, *at[list(order)]])).sum())
+        numbers = [k + 2 for k in shortest]
+        assert isinstance(draft.answer, Label) and draft.answer.text == " ".join(map(str, numbers))
+        assert draft.written == (numbers if draft.format == "order" else 0)
+        if draft.format == "choice":
+            assert draft.options[0].shown == ", ".join(map(str, [1, *numbers]))
+        assert "One camera took the photos from different viewpoints" in draft.instructions
+        assert verdict(ROUTE, draft.format, draft.fact, draft.answer, truth) is True
+        detours += [shuffled[k] for k in shortest] != sorted(shuffled)
+    assert detours >= 4
 
 
 def test_a_route_there_and_back_is_asked_only_where_the_order_is_clear() -> None:
@@ -81,8 +96,7 @@ def test_a_route_there_and_back_is_asked_only_where_the_order_is_clear() -> None
 
 
 def test_a_route_that_is_not_the_shortest_is_refused() -> None:
-    zigzag = np.array([0, 0.5, 0.25, 0.75] * (len(worlds.FRAMES) // 4)) + np.linspace(0, 0.05, len(worlds.FRAMES))
-    found = asked(along(zigzag))
+    found = asked(along(ZIGZAG))
     assert "the route taken is not the shortest one through the photos" in worlds.reasons(found)
     for draft in worlds.drafts(found):
         assert isinstance(draft.answer, Label)
