@@ -45,8 +45,8 @@ _MAX_AWAY = 1.5
 """A camera that was so many times farther from the first photo than the last one is came back, or went round."""
 _MIN_SHARE = 0.2
 """Least share of the clip after which a person is asked whether the camera moved."""
-MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
-"""Beyond this rotation "right" and "forward" differ between the first and the last photo."""
+_MAX_TURN_WHILE_MOVING_RAD = np.radians(60.0)
+"""A camera that turns farther shows hardly anything of the first photo in the last one."""
 ROTATED_TOO_FAR = "the camera rotated too far for its translation to have one name"
 _ROTATIONS = ("Pan Right", "Pan Left", "Tilt Up", "Tilt Down", "Roll CW", "Roll CCW")
 _TRANSLATIONS = ("Truck Right", "Truck Left", "Pedestal Down", "Pedestal Up", "Dolly In", "Dolly Out")
@@ -175,7 +175,7 @@ class CameraTravel(_NamedMotion):
     """Translation of the camera. Measures its unit direction in the first photo's axes, and its name."""
 
     name: str = "camera_travel"
-    version: str = "4"
+    version: str = "5"
     formats: tuple[FormatName, ...] = ("choice",)
     names: ClassVar[tuple[str, ...]] = _TRANSLATIONS
     paths: ClassVar[tuple[MotionKind, ...]] = ("general",)
@@ -198,7 +198,7 @@ class CameraTravel(_NamedMotion):
         )
         cases = {
             POSITION_UNKNOWN: np.isnan(offset.length),
-            ROTATED_TOO_FAR: angle > MAX_ROTATION_WHILE_MOVING_RAD,
+            ROTATED_TOO_FAR: angle > _MAX_TURN_WHILE_MOVING_RAD,
             "the translation is within its noise": offset.length <= 0,
             "the camera comes back, or goes round": away > _MAX_AWAY * offset.length,
         }

@@ -18,13 +18,7 @@ from templates.facts import Facts
 from templates.measured import Measured, first_reason, margin_of_all
 from templates.media import Photo
 from templates.offer import Offer
-from templates.perception.ego_motion import (
-    MAX_ROTATION_WHILE_MOVING_RAD,
-    ROTATED_TOO_FAR,
-    CameraTravel,
-    CameraTurn,
-    Intervals,
-)
+from templates.perception.ego_motion import ROTATED_TOO_FAR, CameraTravel, CameraTurn, Intervals
 from templates.question import FormatName, Phrasing
 from templates.scene.intervals import intervals
 from templates.scene.misleading import taking_turns
@@ -42,6 +36,8 @@ _MIN_MARGIN = 3.0
 """Least margin of every step, in σ."""
 _MIN_PURITY = 0.8
 """Least share of the named motion in each step."""
+_MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
+"""Beyond this rotation "right" and "forward" differ between the first and the last photo."""
 _MAX_TURN_DEG = 120.0
 """The sum of larger turns about several axes depends on their order."""
 _TURNS = ("Pan Right", "Pan Left", "Tilt Up", "Tilt Down")
@@ -103,7 +99,7 @@ class OrderForward(Template):
             "fewer than three photos": count < _LEAST_PHOTOS,
             "the photos have no time stamps": np.full(len(facts), scene.clip.times_s is None),
             "the camera does not move in the stated way": name != facts.motion,
-            ROTATED_TOO_FAR: ~turns & ~(steps.turned_rad <= MAX_ROTATION_WHILE_MOVING_RAD),
+            ROTATED_TOO_FAR: ~turns & ~(steps.turned_rad <= _MAX_ROTATION_WHILE_MOVING_RAD),
             "the camera moves too little between two photos, or back": (small & shown).any(axis=1),
             "the camera moves otherwise between two photos": (mixed & shown).any(axis=1),
         }

@@ -46,7 +46,7 @@ def test_a_mixed_translation_has_no_name() -> None:
 
 
 def test_a_camera_that_turned_far_has_no_name_for_its_translation() -> None:
-    assert TRAVEL.measure(WHOLE, worlds.scene(moving([0, 0, 1], 40.0))).why.tolist() == [
+    assert TRAVEL.measure(WHOLE, worlds.scene(moving([0, 0, 1], 70.0))).why.tolist() == [
         "the camera rotated too far for its translation to have one name"
     ]
 
