@@ -8,15 +8,13 @@ from math import inf, pi
 import numpy as np
 
 from experts.signals import Matches, NoEstimate, PointTracks, Signal, SparsePoints
-from templates.answers import Answer, Label
+from templates.answers import Label
 from templates.answers.answers import Answers
 from templates.chance import Chance
-from templates.columns import Json
 from templates.facts import Facts
 from templates.measured import Measured
-from templates.media import Photo
 from templates.offer import Offer
-from templates.question import FormatName, Phrasing
+from templates.question import FormatName
 from templates.simulation.route import RouteOrder, ShuffledPhotos
 from templates.template import Template
 
@@ -81,21 +79,7 @@ class _ShortestOfAll(RouteOrder):
     """Asks for the shortest route, whatever the time stamps say."""
 
     def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
-        shuffled = [_as_if_taken(label) for label in answers.labels().tolist()]
-        return super().offer(format, replace(facts, frames_shuffled=np.array(shuffled)), answers, chance)
-
-    def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
-        assert isinstance(answer, Label)
-        phrased = super().phrase(format, {**fact, "frames_shuffled": _as_if_taken(str(answer.text))}, answer, offer)
-        return replace(
-            phrased, media=tuple(Photo(frame=frame) for frame in (fact["frame_first"], *fact["frames_shuffled"]))
-        )
-
-
-def _as_if_taken(label: str) -> list[int]:
-    """Frames of the shuffled photos with which the order of that name is the one that was taken."""
-    order = [int(number) - 2 for number in label.split()] or list(range(4))
-    return [order.index(k) for k in range(len(order))]
+        return super().offer(format, replace(facts, by_time=np.zeros(len(facts), dtype=bool)), answers, chance)
 
 
 def _gates(guards: str, **named: Mapping[str, object]) -> list[Gate]:

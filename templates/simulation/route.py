@@ -1,5 +1,6 @@
-"""L3/Sequential Planning/Route: in which order were these photos taken, given the first? Or, where only their places are
-known: which order makes the shortest route through them?"""
+"""L3/Sequential Planning/Route: in which order were these photos taken, given the first?
+
+Where the footage has no time stamps: in which order does the shortest route visit their places?"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,7 +41,9 @@ _LABELS = np.array([order_label([k + 1 for k in order]) for order in _ORDERS.tol
 _MISTAKES = ("", "reversed", "neighbours exchanged", "reversed, neighbours exchanged")
 _LEGS = list(combinations(range(_SHUFFLED + 1), 2))
 """Pairs of photos; the first photo is 0."""
-_ROUTES = np.array([[{a, b} in map(set, pairwise((0, *order))) for a, b in _LEGS] for order in _ORDERS.tolist()], dtype=float)
+_ROUTES = np.array(
+    [[{a, b} in map(set, pairwise((0, *order))) for a, b in _LEGS] for order in _ORDERS.tolist()], dtype=float
+)
 """1 for each leg of the route from the first photo through each order."""
 
 
@@ -132,7 +135,7 @@ class RouteOrder(Template):
     def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
         """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out. Refused
         where the route taken is not the shortest."""
-        right = _ORDERS[np.searchsorted(_LABELS[1:], answers.labels(), side="right")]
+        right = _ORDERS[np.searchsorted(_LABELS[1:], answers.labels(), side="right")]  # the first where there is none
         detour = (right != 1 + facts.frames_shuffled.argsort(axis=1)).any(axis=1)
         cases = {"the route taken is not the shortest one through the photos": facts.by_time & detour}
         why = first_reason(len(facts), cases)
@@ -149,7 +152,7 @@ class RouteOrder(Template):
         wording = f"{format}.{'time' if fact['by_time'] else 'places'}"
         if format == "order":
             assert isinstance(answer, Label)
-            return Phrasing(media=media, wording=wording, answer=[int(number) for number in answer.text.split()])
+            return Phrasing(media=media, wording=wording, answer=[int(number) for number in str(answer.text).split()])
         assert offer is not None
         texts = tuple(f"1, {value.replace(' ', ', ')}" for value in offer.values(0))
         return Phrasing(media=media, wording=wording, options=texts)

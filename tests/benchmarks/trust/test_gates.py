@@ -16,7 +16,7 @@ from templates.media import Photo
 from templates.simulation.route import RouteOrder, ShuffledPhotos
 
 SETUP = Setup()
-FACT = {"frame_first": 0, "frames_shuffled": [30, 10, 40, 20]}
+FACT = {"frame_first": 0, "frames_shuffled": [30, 10, 40, 20], "by_time": True}
 """By the clock: photos 3 5 2 4."""
 ROUTE = ShuffledPhotos.from_json([FACT])
 
