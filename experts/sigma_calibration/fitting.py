@@ -178,7 +178,7 @@ def fit_answers(
 
 def _typical_factor(samples: Sequence[ErrorSample], most: int) -> float:
     """The geometric mean of the factor with 68.27 % of the errors within 1 σ and of that with 95.45 % within 2 σ, then
-    of filmed sets and of rendered ones: the larger of these two counts twice, as a σ that is too small misleads."""
+    of filmed sets and of rendered ones."""
     found = []
     for kind in (False, True):
         errors = [each.error for each in samples if each.rendered == kind]
@@ -186,7 +186,7 @@ def _typical_factor(samples: Sequence[ErrorSample], most: int) -> float:
             weight = np.concatenate([np.full(len(own), min(1, most / len(own))) for own in errors])
             near, far = _quantiles(np.concatenate(errors), weight, _WITHIN_1, _WITHIN_2)
             found.append(np.sqrt(near * far / 2))
-    return float(np.cbrt(max(found) ** 2 * min(found)))
+    return float(np.sqrt(max(found) * min(found)))
 
 
 def _agree(held_out: Sequence[HeldOut], settings: FitSettings) -> bool:
