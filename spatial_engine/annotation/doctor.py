@@ -20,6 +20,7 @@ _PACKAGES = {
     "scipy": "scipy",
     "jaxtyping": "jaxtyping",
     "cv2": "opencv-python-headless",
+    "pyceres": "pyceres",
     "pycolmap": "pycolmap",
     "av": "av",
     "PIL": "pillow",
