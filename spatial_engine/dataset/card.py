@@ -97,9 +97,9 @@ C ...
   `claims` in `scorer_params` that a judge model finds.
 - `map`: the share of pairs of objects that lie on the right side of each other (left, right, above, below: the larger
   offset of their positions).
-- `plan`: `actions` with `step_nums`, followed from the camera of photo 1 (step sizes are `translation_step_m` or
-  `point_fraction`, and `rotation_step_deg`, in `scorer_params`). It is right if it ends within `tolerance` steps of
-  the target pose.
+- `plan`: `actions` with `step_nums`, followed from the camera of photo 1. A turn is `rotation_step_deg`, a step
+  `translation_step_m`, or 1/`step_fraction` of a distance that the question names (all in `scorer_params`). It is right
+  if it ends within `tolerance` steps of the target pose.
 
 `sigma` is one standard deviation of a numeric answer, as errors typically are. Whether a question is asked was decided
 with a larger one, which holds for difficult clips; `margin`, the distance of a label from the nearest other label, is

@@ -209,7 +209,7 @@ def _plan(
         counts=counts,
         translation_step=_step(facts),
         rotation_step_rad=np.radians(facts.turn_deg),
-        point_fraction=np.where(_relative(facts), facts.step, np.nan),
+        step_fraction=np.where(_relative(facts), facts.step, np.nan),
         amounts=np.nan_to_num(amounts),
         sigma=sigma,
         outlier_probability=np.broadcast_to(outliers, len(facts)),

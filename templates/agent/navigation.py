@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Bool, Float64, Int64
+from jaxtyping import Float64, Int64
 
 from action_mapping.pair_plan import FEWEST_STEPS, MAX_FRACTION, NOISE_SIGMAS, ROUND_METRES, ROUND_RADIANS
 from action_mapping.plan import MAX_STEPS
@@ -47,11 +47,14 @@ from templates.template import Template
 _PLACES = 14
 _PART_CONFIDENCE = 0.997
 """Least P(right) of translation and of rotation, so that both and the mark hold together with 0.99."""
+METRES, TO_POINT, BETWEEN = "m", "distances to point P", "distances between the photos"
+"""Units of length that a plan can have."""
 _FRACTIONS = tuple(1 / k for k in range(MAX_FRACTION, 2, -1))
-"""Lengths of a step on relative paths, in distances to the marked point."""
+"""Lengths of a step on relative paths, in units of length."""
 _ANGLES = tuple(angle for angle in ROUND_RADIANS if angle <= np.radians(15.0))
 """Angles of a step. The largest one is also the largest tolerance, as for directions."""
 _JOINED = ", then "
+_WORDINGS = {METRES: "plan.metres", TO_POINT: "plan.point", BETWEEN: "plan.between"}
 _NO_LENGTH, _FEW_STEPS = "the length of a step is not known", "the plan has too few steps"
 
 
@@ -61,19 +64,21 @@ class Legs(Facts):
 
     frame_from: Int64[np.ndarray, "n"]
     frame_to: Int64[np.ndarray, "n"]
+    unit: Texts
+    """`METRES`; on a relative path `TO_POINT` or `BETWEEN`."""
     point_px: Float64[np.ndarray, "n 2"]
-    """In the first photo; its distance defines the steps on a relative path, NaN on a metric one."""
+    """In the first photo; NaN where it is not the unit."""
     counts: Int64[np.ndarray, "n 2"]
     """Wanted steps of the largest translation and rotation."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Navigate(Template):
-    """A plan from photo 1 to photo 2. Measures the six components of the motion (rotations in rad; translations in
-    metres, or in distances from photo 1 to the marked point), and the names of the largest translation and rotation."""
+    """A plan from photo 1 to photo 2. Measures the six components of the motion (rotations in rad; translations in the
+    unit of length of the fact), and the names of the largest translation and rotation."""
 
     name: str = "navigate"
-    version: str = "4"
+    version: str = "5"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("choice", "plan")
     facts: ClassVar[type[Facts]] = Legs
@@ -83,18 +88,19 @@ class Navigate(Template):
     reads: frozenset[str] = SURFACE | {"image_tracks"}
 
     def propose(self, scene: Scene, rng: np.random.Generator, count: int) -> Facts:
-        """Ordered pairs of distant frames with enough shared view; with a marked point if the scale is relative."""
+        """Ordered pairs of distant frames with enough shared view. On a relative path half of them with a marked point,
+        where there is one."""
         frames = places(scene, _PLACES)
         views = shared_views(scene, frames)
         pairs = frames[np.argwhere((views.share >= MIN_SHARE) & (views.travel >= MIN_TRAVEL))]
         pairs, metric = pairs[rng.permutation(len(pairs))[:count]], np.isfinite(scene.metre_relative_sigma)
-        pixels, counts = [], np.empty((len(pairs), 2), dtype=np.int64)
-        for row, frame in enumerate(pairs[:, 0].tolist()):
-            pixels += [] if metric else [some_pixels(scene, frame, rng)]
-            counts[row] = rng.integers(FEWEST_STEPS, MAX_STEPS + 1, size=2)
-        point_px = np.full((len(pairs), 2), np.nan) if metric else shared_points(scene, pairs, pixels)
-        facts = Legs(frame_from=pairs[:, 0], frame_to=pairs[:, 1], point_px=point_px, counts=counts)
-        return facts if metric else facts.take(np.isfinite(point_px).all(axis=1))
+        counts = rng.integers(FEWEST_STEPS, MAX_STEPS + 1, size=(len(pairs), 2))
+        marked = ~metric & (rng.random(len(pairs)) < 0.5)
+        pixels = [some_pixels(scene, frame, rng) for frame in pairs[marked, 0].tolist()]
+        point_px = np.full((len(pairs), 2), np.nan)
+        point_px[marked] = shared_points(scene, pairs[marked], pixels)
+        unit = np.where(np.isfinite(point_px).all(axis=1), TO_POINT, METRES if metric else BETWEEN)
+        return Legs(frame_from=pairs[:, 0], frame_to=pairs[:, 1], unit=unit, point_px=point_px, counts=counts)
 
     def measure(self, facts: Legs, scene: Scene) -> Measured:
         """Amounts; σ of translations = (systematic ⊕ rotation of photo 1) · length ⊕ positions ⊕ unit of length."""
@@ -103,6 +109,10 @@ class Navigate(Template):
         moved = motion(scene, frames)
         label, margin = _main_motion(moved)
         length, scale_sigma, outlier_probability = unit_of_length(scene, facts.frame_from, facts.point_px)
+        between = facts.unit == BETWEEN
+        distance = np.linalg.norm(moved.amounts[:, ~ROTATES], axis=1)
+        length = np.where(between, np.where(distance > 0, distance, np.nan), length)
+        scale_sigma = np.where(between, 0.0, scale_sigma)  # a share of a way does not depend on its length
         unit = np.where(ROTATES, 1.0, length[:, None])
         unit_sigma = np.where(ROTATES, 0.0, scale_sigma[:, None] * np.abs(moved.amounts))
         cases = {
@@ -117,7 +127,7 @@ class Navigate(Template):
             margin=margin,
             outlier_probability=outlier_probability,
             evidence={
-                "ways_in": np.where(_relative(facts), "distances to point P", "m"),
+                "ways_in": facts.unit,
                 "way": (moved.amounts / unit)[:, ~ROTATES].round(2),
                 "turned_deg": np.degrees(moved.amounts[:, ROTATES]).round(),
             },
@@ -148,7 +158,7 @@ class Navigate(Template):
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Both photos; photo 1 has the mark that defines steps of relative length."""
-        marks = {} if format == "choice" or fact["point_px"] is None else {"P": fact["point_px"]}
+        marks = {"P": fact["point_px"]} if format == "plan" and fact["unit"] == TO_POINT else {}
         media = (Photo.marked(fact["frame_from"], marks), Photo(frame=fact["frame_to"]))
         if format == "choice":
             assert offer is not None
@@ -157,22 +167,19 @@ class Navigate(Template):
             texts = tuple(_JOINED.join([first, *map(str.lower, then)]) for first, *then in plans)
             return Phrasing(media=media, options=texts)
         assert isinstance(answer, Plan)
-        length = f"1/{answer.point_fraction}" if marks else f"{answer.translation_step:g}"
+        length = f"1/{answer.step_fraction}" if answer.step_fraction else f"{answer.translation_step:g}"
         values = {"length": length, "turn_deg": f"{answer.rotation_step_deg:g}"}
-        return Phrasing(media=media, wording="plan.point" if marks else "plan.metres", values=values)
+        return Phrasing(media=media, wording=_WORDINGS[fact["unit"]], values=values)
 
     def draw(self, pictures: Pictures, rng: np.random.Generator) -> dict[str, Json] | None:
-        """Two frames, with or without a marked corner that defines the steps."""
+        """Two frames; a marked corner or the distance between them defines the steps, as the clip has no scale."""
         drawn = pictures.points(rng, 1)
         if drawn is None or len(pictures.clip.frames) < 2:
             return None
         point = drawn[1][0] if rng.integers(2) else None
+        unit = BETWEEN if point is None else TO_POINT
         to, counts = pictures.other_frame(drawn[0], rng), rng.integers(FEWEST_STEPS, MAX_STEPS + 1, size=2).tolist()
-        return {"frame_from": drawn[0], "frame_to": to, "point_px": point, "counts": counts}
-
-
-def _relative(facts: Legs) -> Bool[np.ndarray, "n"]:
-    return np.isfinite(facts.point_px).all(axis=1)
+        return {"frame_from": drawn[0], "frame_to": to, "unit": unit, "point_px": point, "counts": counts}
 
 
 def _main_motion(moved: Motion) -> tuple[Texts, Float64[np.ndarray, "n"]]:
@@ -192,12 +199,12 @@ def _main_motion(moved: Motion) -> tuple[Texts, Float64[np.ndarray, "n"]]:
 
 def _plans(measured: Measured, facts: Legs) -> Answers:
     """The plans with the step sizes whose counts are nearest to the drawn ones, if σ is small enough for them."""
-    relative = _relative(facts)
+    relative = facts.unit != METRES
     kept = np.where(np.abs(measured.value) > NOISE_SIGMAS * measured.sigma, measured.value, 0.0)
-    in_points, in_metres = (
+    in_units, in_metres = (
         _step_size(measured, kept, ~ROTATES, sizes, facts.counts[:, 0]) for sizes in (_FRACTIONS, ROUND_METRES)
     )
-    length = np.where(relative, in_points, in_metres)
+    length = np.where(relative, in_units, in_metres)
     angle = _step_size(measured, kept, ROTATES, _ANGLES, facts.counts[:, 1])
     with np.errstate(invalid="ignore", divide="ignore"):
         counts = np.rint(kept / np.where(ROTATES, angle[:, None], length[:, None]))
@@ -206,7 +213,7 @@ def _plans(measured: Measured, facts: Legs) -> Answers:
         counts=counts,
         translation_step=length,
         rotation_step_rad=angle,
-        point_fraction=fraction,
+        step_fraction=fraction,
         amounts=measured.value,
         sigma=measured.sigma,
         outlier_probability=measured.outliers,

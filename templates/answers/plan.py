@@ -49,10 +49,10 @@ class Plan(Answer):
     counts: Float[np.ndarray, "*n 6"]
     """Signed steps of each component, in the order of `COMPONENTS`."""
     translation_step: Rows
-    """Length of a step, in metres or in distances from the start to the marked point."""
+    """Length of a step, in metres or in the distance that the question names."""
     rotation_step_rad: Rows
-    point_fraction: Rows | None = None
-    """k, if a translation step is 1/k of the distance from the start to the marked point; else None, in a stack NaN."""
+    step_fraction: Rows | None = None
+    """k, if a translation step is 1/k of a distance that the question names; else None, in a stack NaN."""
     amounts: Float[np.ndarray, "*n 6"]
     """The target: six signed components in rad and in the unit of `translation_step`."""
     sigma: Float[np.ndarray, "*n 6"]
@@ -62,8 +62,8 @@ class Plan(Answer):
     def row(self, k: int) -> "Plan":
         """With a whole fraction, or none."""
         plan = super().row(k)
-        fraction = plan.point_fraction
-        return replace(plan, point_fraction=None if fraction is None or np.isnan(fraction) else int(fraction))
+        fraction = plan.step_fraction
+        return replace(plan, step_fraction=None if fraction is None or np.isnan(fraction) else int(fraction))
 
     @property
     def step(self) -> Float[np.ndarray, "*n 6"]:
@@ -103,8 +103,8 @@ class Plan(Answer):
     def to_json(self) -> Recorded:
         """The target in steps; the answer as actions, translations first."""
         size: dict[str, Json] = {"translation_step_m": self.translation_step}
-        if self.point_fraction is not None:
-            size = {"point_fraction": self.point_fraction}
+        if self.step_fraction is not None:
+            size = {"step_fraction": self.step_fraction}
         return Recorded(
             value=by_name(MOTIONS, self.amounts / self.step),
             answer=self._actions(),
@@ -131,7 +131,7 @@ class Plan(Answer):
     @classmethod
     def from_json(cls, question: Question) -> "Plan":
         """Raises `UnscorableError` where the sizes of the steps, the target or the tolerance are missing."""
-        params, fraction = question.scorer_params, question.scorer_params.get("point_fraction")
+        params, fraction = question.scorer_params, question.scorer_params.get("step_fraction")
         length = 1 / fraction if fraction else params.get("translation_step_m")
         target, tolerance = numbers_of(question.value, MOTIONS), finite(question.tolerance)
         if length is None or "rotation_step_deg" not in params or tolerance is None or not np.isfinite(target).all():
@@ -140,7 +140,7 @@ class Plan(Answer):
             counts=np.zeros(6),
             translation_step=length,
             rotation_step_rad=float(np.radians(params["rotation_step_deg"])),
-            point_fraction=fraction,
+            step_fraction=fraction,
             amounts=np.zeros(6),
             sigma=np.zeros(6),
             tolerance=tolerance,
@@ -245,7 +245,7 @@ class PlanOfSteps(Format):
         axes, so a right plan gets full marks and a wrong one fewer by its distance; a measured pose would be compared
         across axes.
         """
-        if "point_fraction" in question.scorer_params:
+        if "step_fraction" in question.scorer_params:
             raise UnscorableError("the navigation score needs metres, and the clip's scale is relative")
         metres = float(question.scorer_params["translation_step_m"])
         radians = math.radians(question.scorer_params["rotation_step_deg"])

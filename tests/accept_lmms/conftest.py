@@ -33,6 +33,6 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 def drafted(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Every format, plans in metres among them, in hostile words."""
     some = clip_questions(count=4)
-    more = [walk(6), *(walk(n, point_fraction=None) for n in (8, 10)), route(1), route(2)]
+    more = [walk(6), *(walk(n, step_fraction=None) for n in (8, 10)), route(1), route(2)]
     folder = tmp_path_factory.mktemp("accept") / "drafted"
     return write_dataset(folder, [replace(some, asked=tables(*some.asked, *more))], lambda id: clip(id, NASTY), seed=0)

@@ -281,7 +281,7 @@ def _joined(rows: Sequence[Asked]) -> Asked:
     stacks: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for k, row in enumerate(rows):
         answer = row.answers.row(0)
-        metric = isinstance(answer, Plan) and answer.point_fraction is None
+        metric = isinstance(answer, Plan) and answer.step_fraction is None
         stacks[type(answer), getattr(answer, "names", ()), metric].append(k)
     offers = [row.offer for row in rows if row.offer is not None]
     return replace(
@@ -368,13 +368,13 @@ def which_map(number: int, clip_id: str = "c" * 16) -> Asked:
     return asked(Map(), {"frames": [number, number + 20]}, answer, clip_id, offer=offer)
 
 
-def walk(number: int, point_fraction: int | None = 8, clip_id: str = "c" * 16) -> Asked:
-    length = 0.2 if point_fraction is None else 1 / point_fraction
+def walk(number: int, step_fraction: int | None = 8, clip_id: str = "c" * 16) -> Asked:
+    length = 0.2 if step_fraction is None else 1 / step_fraction
     plan = Plan(
         counts=np.array([2.0, 0, 0, -1, 0, 4]),  # Truck Left, Dolly In, Pan Right
         translation_step=length,
         rotation_step_rad=float(np.radians(5.0)),
-        point_fraction=point_fraction,
+        step_fraction=step_fraction,
         amounts=np.array([0.18, 0.01, -0.02, -1.1 * length, 0.2 * length, 3.9 * length]),
         sigma=np.array([0.02, 0.02, 0.02, 0.1 * length, 0.1 * length, 0.1 * length]),
     )

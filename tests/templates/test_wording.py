@@ -295,6 +295,11 @@ NAMED = {
     "first_move choice.move": (*BOTH, r"\b(moves?|approach)\b"),
     "first_move choice.turn": (*BOTH, r"\bturns?\b"),
     "navigate plan.metres": (*BOTH, r"\{turn_deg\}°", r"\{length\} m\b"),
+    "navigate plan.between": (
+        *BOTH,
+        r"\{turn_deg\}°",
+        r"\{length\} of (the distance (between (the two|their) places|to that place|from start to goal)|it\b)",
+    ),
     "navigate plan.point": (
         *BOTH,
         r"\{turn_deg\}°",
@@ -547,6 +552,7 @@ def test_placeholders_are_those_that_templates_fill_in() -> None:
         "steps_and_done choice": {"task", "steps", "first", "second"},
         "navigate plan.metres": {"length", "turn_deg"},
         "navigate plan.point": {"length", "turn_deg"},
+        "navigate plan.between": {"length", "turn_deg"},
         "enough_seen yes_no": {"name", "number"},
         "goal_in_words choice": {"name", "metres"},
         "moves_along choice": {"a", "b"},

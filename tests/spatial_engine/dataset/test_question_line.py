@@ -14,7 +14,7 @@ ASKED = [
     (which_map(2), (3, 1, 0, 2)),
     *(
         (asked, ())
-        for asked in (ratio(3), tilt(1), moves(2, True), same_point(4), route(5), walk(6), walk(6, point_fraction=None))
+        for asked in (ratio(3), tilt(1), moves(2, True), same_point(4), route(5), walk(6), walk(6, step_fraction=None))
     ),
 ]
 QUESTIONS = [question_of(asked.draft(0), order, clip()) for asked, order in ASKED]
@@ -48,15 +48,15 @@ def test_a_line_without_a_key_names_it():
         from_line(json.dumps(line))
 
 
-@pytest.mark.parametrize("point_fraction", [8, None])
-def test_a_plan_is_rebuilt_from_its_line(point_fraction):
-    written = walk(6, point_fraction).draft(0)
+@pytest.mark.parametrize("step_fraction", [8, None])
+def test_a_plan_is_rebuilt_from_its_line(step_fraction):
+    written = walk(6, step_fraction).draft(0)
     question = from_line(to_line(question_of(written, (), clip())))
     assert question.value["dolly"] == pytest.approx(3.9) and question.sigma["truck"] == pytest.approx(0.1)
     assert question.tolerance == 1 and question.unit == "steps"
     rebuilt = recorded_answer(question)
     assert isinstance(rebuilt, Plan) and isinstance(written.answer, Plan)
-    assert rebuilt.point_fraction == point_fraction
+    assert rebuilt.step_fraction == step_fraction
     np.testing.assert_array_equal(rebuilt.counts, written.answer.counts)
     np.testing.assert_allclose(rebuilt.step, written.answer.step)
     np.testing.assert_allclose(rebuilt.amounts, written.answer.amounts, atol=1e-12)

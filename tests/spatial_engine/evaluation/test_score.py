@@ -112,7 +112,7 @@ def test_a_right_answer_to_our_prompt_is_right_for_the_official_scorer(name: str
 
 
 def test_a_plan_in_metres_reaches_the_official_scorer_in_its_keys() -> None:
-    question = drafted.question(drafts.walk(3, point_fraction=None))
+    question = drafted.question(drafts.walk(3, step_fraction=None))
     reply = Response(id=question.id, text=oracle_text(question))
     item = score_item(Presentation(question=question), reply)
     assert isinstance(item, ScoredItem) and item.right and item.official == pytest.approx(1.0)

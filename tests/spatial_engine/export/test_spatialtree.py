@@ -150,7 +150,7 @@ def test_plans_and_orders_are_left_out_with_a_reason(drafted, reason):
 
 @pytest.fixture(scope="module")
 def steered():
-    return row(question_of(walk(6, point_fraction=None).draft(0), (), clip()))
+    return row(question_of(walk(6, step_fraction=None).draft(0), (), clip()))
 
 
 def score_of(record: dict, response: str) -> float:

@@ -6,7 +6,7 @@ from spatial_engine.dataset.question_line import question_of
 from templates.question import Question
 from tests.spatial_engine.drafts import clip, closer, moves, ratio, route, same_point, tilt, walk, which_map
 
-_OTHERS = (ratio(3), tilt(2), moves(2, True), same_point(4), route(5), walk(6), walk(6, point_fraction=None))
+_OTHERS = (ratio(3), tilt(2), moves(2, True), same_point(4), route(5), walk(6), walk(6, step_fraction=None))
 CHOICE, DRAWN, NUMERIC, JSON, YES_NO, POINT, ORDER, RELATIVE_PLAN, PLAN = QUESTIONS = tuple(
     question_of(asked.draft(0), order, clip())
     for asked, order in (

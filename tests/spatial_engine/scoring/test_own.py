@@ -218,7 +218,7 @@ def test_plans_that_cannot_be_followed_are_wrong(said):
         replace(ORDER, answer=[2, 2]),
         replace(ORDER, answer=[]),
         replace(PLAN, scorer_params={}),
-        replace(PLAN, scorer_params={"point_fraction": 8}),
+        replace(PLAN, scorer_params={"step_fraction": 8}),
         replace(PLAN, value={"pan": 1.0}),
         replace(CHOICE, format="mystery"),
     ),

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from experts.signals import Scale, Signal, SparsePoints
 from templates.agent.legs import ROTATES
-from templates.agent.navigation import Navigate
+from templates.agent.navigation import BETWEEN, TO_POINT, Navigate
 from templates.answers import Plan
 from templates.asked import ClipQuestions, Draft
 from templates.columns import Json
@@ -33,6 +33,10 @@ def asked(signals: dict[str, Signal], *, facts: int = 20, seed: int = 0) -> Clip
 
 def plans(found: ClipQuestions) -> list[Draft]:
     return [draft for draft in worlds.drafts(found) if draft.format == "plan"]
+
+
+def to_points(found: ClipQuestions) -> list[Draft]:
+    return [draft for draft in plans(found) if draft.fact["unit"] == TO_POINT]
 
 
 def exactly(signals: dict[str, Signal]) -> Scene:
@@ -87,7 +91,7 @@ def test_both_formats_are_asked_and_right() -> None:
 
 def test_written_plans_replayed_independently_end_at_the_second_photo() -> None:
     signals = worlds.signals()
-    points, found = signals["sparse_points"], plans(asked(signals))
+    points, found = signals["sparse_points"], to_points(asked(signals, facts=40))
     assert isinstance(points, SparsePoints) and len(found) >= 4
     for draft in found:
         here = points.observation_frame == draft.fact["frame_from"]
@@ -95,8 +99,31 @@ def test_written_plans_replayed_independently_end_at_the_second_photo() -> None:
         marked = points.xyz_world[points.observation_point[here][at]]
         start = worlds.camera_poses()[draft.fact["frame_from"] // 2]
         distance = float(np.linalg.norm(marked - start[:3, 3]))
-        assert ends_within_a_step(draft, distance / sizes(draft)["point_fraction"])
+        assert ends_within_a_step(draft, distance / sizes(draft)["step_fraction"])
         assert max(worlds.written(draft)["step_nums"]) <= 10
+
+
+def test_where_no_point_can_be_marked_a_step_is_a_share_of_the_distance_between_the_photos() -> None:
+    signals = worlds.signals()
+    points = signals["sparse_points"]
+    assert isinstance(points, SparsePoints)
+    unsure = replace(points, outlier_probability=np.full(len(points.xyz_world), 0.5))
+    found = plans(asked({**signals, "sparse_points": unsure}))
+    assert len(found) >= 4
+    for draft in found:
+        start, goal = (worlds.camera_poses()[draft.fact[name] // 2] for name in ("frame_from", "frame_to"))
+        distance = float(np.linalg.norm(goal[:3, 3] - start[:3, 3]))
+        assert ends_within_a_step(draft, distance / sizes(draft)["step_fraction"])
+        assert draft.fact["point_px"] is None and not draft.media[0].marks and "point P" not in draft.prompt
+        assert not re.search(r"\bm\b", draft.prompt)
+
+
+def test_photos_from_one_place_have_no_plan() -> None:
+    scene = worlds.scene(worlds.signals())
+    facts = NAVIGATE.propose(scene, np.random.default_rng(0), 1)
+    facts = replace(facts, frame_to=facts.frame_from, unit=np.array([BETWEEN]), point_px=np.full((1, 2), np.nan))
+    measured = NAVIGATE.measure(facts, scene)
+    assert answers_to(NAVIGATE, "plan", facts, measured).why[0] in {"the length of a step is not known", Plan.refusal}
 
 
 def test_metric_clips_are_asked_in_metres_and_need_no_mark() -> None:
@@ -109,13 +136,13 @@ def test_metric_clips_are_asked_in_metres_and_need_no_mark() -> None:
         assert not draft.media[0].marks
 
 
-def test_a_relative_clip_never_names_metres_and_has_a_mark() -> None:
+def test_a_relative_clip_never_names_metres() -> None:
     for draft in worlds.drafts(asked(worlds.signals())):
         assert not re.search(r"\bm\b|\b(centi)?met(re|er)s?\b", draft.prompt)
         if draft.format == "plan":
             assert not any(name.endswith("_m") for name in sizes(draft))
-            (mark,) = draft.media[0].marks
-            assert mark.text == "P" and list(mark.xy_px) == draft.fact["point_px"]
+            marks = [(mark.text, list(mark.xy_px)) for mark in draft.media[0].marks]
+            assert marks == ([("P", draft.fact["point_px"])] if draft.fact["unit"] == TO_POINT else [])
 
 
 @settings(max_examples=3, deadline=None)
@@ -161,8 +188,11 @@ def test_too_large_a_sigma_asks_for_no_plan(changes: dict[str, object]) -> None:
 def test_a_camera_that_does_not_know_how_far_it_went_beside_what_it_sees_counts_no_steps(
     changes: dict[str, object],
 ) -> None:
-    assert plans(asked(worlds.with_path(worlds.signals(), **changes)))
-    assert not plans(asked(worlds.with_path(worlds.signals(), travel_relative_sigma=0.5, **changes)))
+    known, vague = (
+        worlds.with_path(worlds.signals(), **changes, **more) for more in ({}, {"travel_relative_sigma": 0.5})
+    )
+    assert any(draft.fact["unit"] != BETWEEN for draft in plans(asked(known)))
+    assert all(draft.fact["unit"] == BETWEEN for draft in plans(asked(vague)))
 
 
 def test_a_point_of_large_sigma_defines_no_step() -> None:
@@ -171,7 +201,7 @@ def test_a_point_of_large_sigma_defines_no_step() -> None:
     assert isinstance(points, SparsePoints)
     uncertain = replace(points, range_relative_sigma=np.full(len(points.xyz_world), 0.5))
     found = asked({**signals, "sparse_points": uncertain})
-    assert not plans(found) and {d.format for d in worlds.drafts(found)} == {"choice"}
+    assert not to_points(found) and {d.format for d in worlds.drafts(found)} == {"choice", "plan"}
 
 
 def test_a_pure_rotation_gives_no_plan() -> None:
@@ -182,7 +212,7 @@ def test_truth_without_the_length_of_a_step_contradicts_wrong_rotations_only() -
     signals = worlds.signals()
     truth = exactly(signals)
     truth = replace(truth, signals={name: part for name, part in truth.signals.items() if name != "sparse_points"})
-    found = plans(asked(signals))
+    found = to_points(asked(signals, facts=40))
     assert [verdict(NAVIGATE, "plan", draft.fact, draft.answer, truth) for draft in found] == [None] * len(found)
     written = [draft.answer for draft in found if isinstance(draft.answer, Plan)]
     turned = [replace(plan, counts=plan.counts + 3.0 * ROTATES) for plan in written]

@@ -217,11 +217,11 @@ def test_a_row_of_shapes_of_unequal_lengths_ends_where_its_shape_does() -> None:
 
 
 def test_a_stack_holds_plans_of_different_fractions() -> None:
-    eighth, metres = replace(plan({"dolly": 2.0}), point_fraction=8), plan({"dolly": 2.0})
-    whole = stacked([eighth, replace(metres, point_fraction=np.nan)])
+    eighth, metres = replace(plan({"dolly": 2.0}), step_fraction=8), plan({"dolly": 2.0})
+    whole = stacked([eighth, replace(metres, step_fraction=np.nan)])
     for k, single in enumerate((eighth, metres)):
         assert whole.row(k).to_json() == single.to_json()
-        assert type(whole.row(k).point_fraction) is type(single.point_fraction)
+        assert type(whole.row(k).step_fraction) is type(single.step_fraction)
 
 
 @pytest.mark.parametrize("pairs", PAIRS.values(), ids=PAIRS)
