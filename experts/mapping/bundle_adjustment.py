@@ -1,8 +1,8 @@
 """How well the footage determines the focal length: bundle adjustments of a reconstruction with other cameras.
 
 A reconstruction with one focal length mistakes a zoom for a translation; with one per group of keyframes, the zoom
-shows. Another camera model (distortion, principal point) gives another focal length where the footage does not
-determine it, by far more than the formal σ says.
+shows. Another camera model (distortion) gives another focal length where the footage does not determine it, by far
+more than the formal σ says.
 """
 
 from dataclasses import dataclass

@@ -25,7 +25,6 @@ from experts.mapping.focal import (
     FocalSettings,
     KnownCamera,
     agrees,
-    centre_sigma,
     held_against_footage,
     independent_camera,
     max_relative_sigma,
@@ -36,7 +35,7 @@ from experts.mapping.keyframes import KeyframeSettings, choose_keyframes
 from experts.mapping.motion_kind import MotionSettings, PairGeometry, is_static, pair_geometries, shows_parallax
 from experts.mapping.moving_parts import MovingPartsSettings, moving_parts
 from experts.mapping.observations import ObservationSettings, observations_between
-from experts.mapping.pure_rotation import PureRotationSettings, held_against_rotations, pure_rotation
+from experts.mapping.pure_rotation import AMBIGUOUS, PureRotationSettings, held_against_rotations, pure_rotation
 from experts.mapping.reconstruction_checks import TrustSettings, translates
 from experts.mapping.reconstruction_signals import (
     ReconstructionPair,
@@ -47,6 +46,7 @@ from experts.mapping.reconstruction_signals import (
     reconstructions_agree,
 )
 from experts.mapping.registration import RegistrationSettings, register_frames
+from experts.mapping.turns import Turns, TurnSettings, turning_pairs, turns_of
 from experts.mapping.two_reconstructions import Attempt, Reconstructor, attempts
 from experts.provenance import Provenance
 from experts.signals import CameraPath, ImageTracks, MotionKind, NoEstimate, Scale, Signal, Signals, ValidArea
@@ -100,6 +100,7 @@ class ColmapSettings:
     registration: RegistrationSettings = field(default_factory=RegistrationSettings)
     observations: ObservationSettings = field(default_factory=ObservationSettings)
     pure_rotation: PureRotationSettings = field(default_factory=PureRotationSettings)
+    turns: TurnSettings = field(default_factory=TurnSettings)
     floors: SystematicSigma = field(default_factory=SystematicSigma)
 
 
@@ -118,13 +119,15 @@ class _Input:
     """The user's camera, or one that was estimated without a path."""
     confirmed: bool
     """Without a path."""
+    turns: Turns | None = None
+    """What turns in place show of the camera, if it is not the user's. Full size."""
 
 
 class ColmapExpert(WeightFreeExpert):
     """Expert "colmap": provides the camera path and sparse points, twice."""
 
     name = "colmap"
-    version = "28"
+    version = "29"
     code_licence = "BSD-3-Clause"  # shown by --plan
     provides = frozenset(_NAMES)
     needs = frozenset({"valid_area", "image_tracks"})
@@ -187,6 +190,7 @@ class ColmapExpert(WeightFreeExpert):
         with tempfile.TemporaryDirectory() as folder:
             database = build_database(Path(folder), clip, clip.frames[keyframes], valid, features)
             pairs = pair_geometries(read_pairs(database), max(clip.working_size), s.motion)
+            inputs = inputs if inputs.user else self._with_turns(inputs, pairs)
             if len(keyframes) < 3 or not shows_parallax(pairs, s.motion):
                 rotating = self._rotating(inputs, pairs)
                 if not (inputs.user and len(keyframes) >= 3 and _is_planar(rotating["camera_path"])):
@@ -210,12 +214,11 @@ class ColmapExpert(WeightFreeExpert):
                 break
         if not isinstance(found, NoEstimate):
             return found
-        rotating = self._rotating(inputs, reconstructor.pairs) if found.reason in _FEW_FEATURES else {}
-        if not isinstance(rotating.get("camera_path"), CameraPath):
-            return _all(found)
-        if found.reason not in _NO_STRUCTURE:  # a camera that moves explains them, too
-            return _all(NoEstimate(reason="rotation and translation cannot be distinguished", detail=found.reason))
-        return rotating
+        may_translate = found.reason not in _NO_STRUCTURE
+        rotating = self._rotating(inputs, reconstructor.pairs, may_translate=may_translate)
+        path = rotating["camera_path"]
+        ambiguous = isinstance(path, NoEstimate) and path.reason == AMBIGUOUS and found.reason in _FEW_FEATURES
+        return rotating if ambiguous or isinstance(path, CameraPath) else _all(found)
 
     def _attempted(
         self, inputs: _Input, reconstructor: Reconstructor, attempt: Attempt
@@ -264,7 +267,10 @@ class ColmapExpert(WeightFreeExpert):
             )
         return results
 
-    def _rotating(self, inputs: _Input, pairs: Sequence[PairGeometry]) -> Mapping[str, Signal | NoEstimate]:
+    def _rotating(
+        self, inputs: _Input, pairs: Sequence[PairGeometry], *, may_translate: bool = False
+    ) -> Mapping[str, Signal | NoEstimate]:
+        """`may_translate`: rotations that explain the matches do not yet show that the camera only rotates."""
         clip, s, user = inputs.clip, self.settings, inputs.clip.options.intrinsics is not None
         known = inputs.known or unknown_camera(clip, s.focal)
         if user:
@@ -273,17 +279,35 @@ class ColmapExpert(WeightFreeExpert):
                 return _all(held)
             if not (held or inputs.confirmed):
                 user, known = False, unknown_camera(clip, s.focal)
+        turns = inputs.turns
+        known = turns.camera if turns else known
         camera = known.camera.scaled(*clip.working_size)
-        found = pure_rotation(pairs, inputs.keyframes, inputs.xy_px, camera, user, s.pure_rotation)
+        is_sure = turns is not None and turns.are_sure(s.turns)
+        used = turning_pairs(pairs, camera, s.turns, s.pure_rotation) if is_sure else pairs
+        found = pure_rotation(used, inputs.keyframes, inputs.xy_px, camera, user or turns is not None, s.pure_rotation)
         if isinstance(found, NoEstimate):
             given = inputs.user is not None and _is_planar(found)
             return _all(replace(found, remedy="film more than a plane") if given else found)
+        if may_translate and not is_sure:
+            return _all(NoEstimate(reason=AMBIGUOUS, detail="the matches allow no reconstruction, either"))
         world_from_cam = np.tile(np.eye(4), (len(clip.frames), 1, 1))
         world_from_cam[:, :3, :3] = found.world_from_cam
         world_from_cam[:, :3, 3] = np.nan
         world_from_cam[np.isnan(found.sigma_rad)] = np.nan
-        kind: MotionKind = "rotation_only" if found.rotation_only else "unresolved"
+        rotates_only = found.rotation_only and len(used) == len(pairs) and not may_translate
+        kind: MotionKind = "rotation_only" if rotates_only else "unresolved"
         return self._path_alone(clip, known, world_from_cam, found.sigma_rad, inputs.keyframes, kind)
+
+    def _with_turns(self, inputs: _Input, pairs: Sequence[PairGeometry]) -> _Input:
+        """With what turns in place show of the camera."""
+        s, clip = self.settings, inputs.clip
+        known = inputs.known or unknown_camera(clip, s.focal)
+        small = replace(known, camera=known.camera.scaled(*clip.working_size))
+        turns = turns_of(pairs, small, s.turns, s.pure_rotation)
+        if turns is None:
+            return inputs
+        camera = replace(turns.camera, camera=turns.camera.camera.scaled(clip.width_px, clip.height_px))
+        return replace(inputs, turns=replace(turns, camera=camera))
 
     def _static_path(self, clip: Clip, known: KnownCamera | None) -> Mapping[str, Signal | NoEstimate]:
         """A static camera: σ of its rotation is the displacement below which points count as static."""
@@ -315,7 +339,8 @@ class ColmapExpert(WeightFreeExpert):
             direction_sigma_rad=self.settings.floors.direction_rad,
             scale=Scale(kind="relative"),
             provenance=self.provenance,
-            turn_sigma_by_centre=centre_sigma(known, self.settings.focal),
+            centre_relative_sigma=np.array(known.centre_relative_sigma),
+            turn_sigma_by_centre=max(known.centre_relative_sigma),
         )
         reason = {"static": "camera does not move", "rotation_only": "camera only rotates"}.get(
             kind, "too little parallax"

@@ -21,14 +21,14 @@ _MIN_NOISE_PX = 0.3
 """Smallest σ of a SIFT point, at working size."""
 
 _DEPENDENT_ERRORS = 3.0
-"""Errors of observations are not independent: beside what is known of principal points before, the observations count
+"""Errors of observations are not independent: relative to the prior of the principal point, observations are weighted
 as if their σ were this many times larger."""
 
 _CENTRE_FLOOR = 0.006
 """Smallest σ of a measured principal point over the focal length: what else is wrong with the lens shifts it, too."""
 
 _ANY = 1e6
-"""σ of what is not known before, in its own unit."""
+"""σ of a parameter without a prior, in its own unit."""
 
 _SAME_RANGE = 0.08
 """Neighbours in a keyframe with a larger |ln| of the ratio of their ranges are not joined (measured on 24 clips with
@@ -203,9 +203,9 @@ def _lens_covariance(reconstruction: Any, adjuster: Any) -> list[np.ndarray | No
 
 
 def _with_principal_point(reconstruction: Any) -> SparseReconstruction:
-    """The reconstruction with its principal point, too, where it fits best.
+    """The reconstruction, adjusted once more with a free principal point.
 
-    A wrong one bends the reconstruction of a camera that turns much: in three rooms where somebody looks round, focal
+    A wrong one bends the reconstruction of a camera that turns much: in three rooms where somebody looks around, focal
     lengths are 12 to 18 % too long with the principal point in the middle of the picture, and within 2 % with this one.
     Where the footage does not determine it (its height, of a level camera that turns), it stays near the middle: the
     adjustment has a Gaussian prior of `CENTRE_RELATIVE_SIGMA`.
@@ -227,7 +227,7 @@ def _with_principal_point(reconstruction: Any) -> SparseReconstruction:
     reconstruction.update_point_3d_errors()
     covariance = _lens_covariance(reconstruction, adjuster)[0]
     sigmas = np.full(3, np.inf) if covariance is None else np.sqrt(np.maximum(np.diag(covariance)[:3], 0.0))
-    centre = np.hypot(_CENTRE_FLOOR, np.fmin(CENTRE_RELATIVE_SIGMA, noise_px * sigmas[1:] / camera.focal_length_x))
+    centre = np.fmin(CENTRE_RELATIVE_SIGMA, np.hypot(_CENTRE_FLOOR, noise_px * sigmas[1:] / camera.focal_length_x))
     return replace(
         _as_arrays(reconstruction),
         focal_formal_px=float(sigmas[0]),

@@ -84,6 +84,8 @@ class KnownCamera:
     """Full size."""
     relative_sigma: float
     """σ_f/f."""
+    centre_relative_sigma: tuple[float, float] = (CENTRE_RELATIVE_SIGMA, CENTRE_RELATIVE_SIGMA)
+    """σ of either coordinate of the principal point over the focal length; 0 of the user's camera."""
 
     def error_in_sigmas(self, camera: Intrinsics, relative_sigma: float) -> float:
         """Difference from the focal length of an estimate (at any image size), in combined σ."""
@@ -101,12 +103,7 @@ def user_camera(clip: Clip, settings: FocalSettings) -> KnownCamera | None:
     if clip.options.intrinsics is None:
         return None
     camera = clip.options.intrinsics.scaled(clip.width_px, clip.height_px)
-    return KnownCamera(camera=camera, relative_sigma=settings.user_relative_floor)
-
-
-def centre_sigma(known: KnownCamera, settings: FocalSettings) -> float:
-    """σ of each coordinate of the principal point over the focal length; 0 of the user's camera, if confirmed."""
-    return 0.0 if known.relative_sigma <= settings.user_relative_floor else CENTRE_RELATIVE_SIGMA
+    return KnownCamera(camera=camera, relative_sigma=settings.user_relative_floor, centre_relative_sigma=(0.0, 0.0))
 
 
 def agrees(signals: Signals, user: KnownCamera, settings: FocalSettings) -> bool:

@@ -16,6 +16,8 @@ from experts.mapping.motion_kind import PairGeometry
 from experts.signals import NoEstimate
 from experts.stated_camera import contradicted
 
+AMBIGUOUS = "rotation and translation cannot be distinguished"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PureRotationSettings:
@@ -87,7 +89,7 @@ def pure_rotation(
     distinguished = _distinguished_from_translation(pairs, residuals, pan_tilt_rad, settings)
     if not distinguished and pan_tilt_rad.max() >= settings.flat_rotation_rad:
         return NoEstimate(
-            reason="rotation and translation cannot be distinguished",
+            reason=AMBIGUOUS,
             detail=f"largest pan or tilt between keyframes {np.degrees(pan_tilt_rad.max()):.1f} degrees",
             remedy="film with more motion, or give --intrinsics",
         )
@@ -202,7 +204,8 @@ def average_rotations(
 ) -> tuple[dict[int, Rotation], float]:
     """World-from-camera rotations of the nodes 0 ... count-1, and the RMS residual of the edges in radians.
 
-    Robust least squares on the rotation vectors of the residuals. Nodes without a connection to node 0 are missing.
+    Robust least squares on the rotation vectors of the residuals. Nodes without a connection to the first node that has
+    one are missing.
     """
     world = _span(second_from_first, count)
     edges = [edge for edge in sorted(second_from_first) if edge[0] in world]
@@ -225,8 +228,8 @@ def average_rotations(
 
 
 def _span(second_from_first: dict[tuple[int, int], Rotation], count: int) -> dict[int, Rotation]:
-    """Chains edges outwards from node 0, shortest steps first."""
-    world = {0: Rotation.identity()}
+    """Chains edges outwards from the first node that has one, shortest steps first."""
+    world = {min(second_from_first, default=(0, 0))[0]: Rotation.identity()}
     edges = sorted(second_from_first, key=lambda edge: (edge[1] - edge[0], edge))
     for _ in range(count):
         for i, j in edges:

@@ -44,7 +44,7 @@ class ZoomExpert(WeightFreeExpert):
     """Expert "zoom": provides the zooming path."""
 
     name: ClassVar[str] = "zoom"
-    version: ClassVar[str] = "10"
+    version: ClassVar[str] = "11"
     provides: ClassVar[frozenset[str]] = frozenset({"zooming_path"})
     needs: ClassVar[frozenset[str]] = frozenset({"camera_path", "image_tracks", "valid_area"})
     options: ClassVar[frozenset[str]] = frozenset({"max_side_px", "intrinsics"})
