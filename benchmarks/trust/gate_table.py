@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.trust.asked import Asked
 from benchmarks.trust.gates import Gate
 
-_PACKAGES = ("spatial-engine", "numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
+_PACKAGES = ("spatial-engine", "numpy", "scipy", "opencv-python-headless", "pycolmap", "pyceres", "av")
 FREE = 0.001
 """Loss of yield (as a share) below which a gate has no cost."""
 MARK = "<!-- written by make gates -->\n"

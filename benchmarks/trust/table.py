@@ -17,7 +17,7 @@ from spatial_engine.trust.signal_errors_record import SignalErrors, joined_count
 from spatial_engine.trust.verdict import Verdict
 from spatial_engine.trust.yield_share import total_yield
 
-_PACKAGES = ("numpy", "scipy", "opencv-python-headless", "pycolmap", "av")
+_PACKAGES = ("numpy", "scipy", "opencv-python-headless", "pycolmap", "pyceres", "av")
 _OUTLIER_SIGMAS = 5.0
 _REASONS = 5
 _TITLES = {

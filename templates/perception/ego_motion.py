@@ -46,7 +46,7 @@ _MAX_AWAY = 1.5
 _MIN_SHARE = 0.2
 """Least share of the clip after which a person is asked whether the camera moved."""
 _MAX_TURN_WHILE_MOVING_RAD = np.radians(60.0)
-"""A camera that turns farther shows hardly anything of the first photo in the last one."""
+"""A camera that pans or tilts farther shows hardly anything of the first photo in the last one."""
 ROTATED_TOO_FAR = "the camera rotated too far for its translation to have one name"
 _ROTATIONS = ("Pan Right", "Pan Left", "Tilt Up", "Tilt Down", "Roll CW", "Roll CCW")
 _TRANSLATIONS = ("Truck Right", "Truck Left", "Pedestal Down", "Pedestal Up", "Dolly In", "Dolly Out")

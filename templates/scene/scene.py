@@ -261,7 +261,8 @@ class Scene(World):
 
     @property
     def centre_relative_sigma(self) -> Float64[np.ndarray, "2"]:
-        """σ of either coordinate of the principal point over the focal length; NaN without a path, 0 of the user's."""
+        """σ of either coordinate of the principal point over the focal length; NaN without a path; 0 for the
+        user's camera."""
         if self.path is None:
             return np.full(2, np.nan)
         return np.where(self.focal_relative_sigma <= _KNOWN_CAMERA, 0.0, self.path.centre_relative_sigma)

@@ -37,7 +37,7 @@ _MIN_MARGIN = 3.0
 _MIN_PURITY = 0.8
 """Least share of the named motion in each step."""
 _MAX_ROTATION_WHILE_MOVING_RAD = np.radians(25.0)
-"""Beyond this rotation "right" and "forward" differ between the first and the last photo."""
+"""Beyond this rotation "right" and "forward" differ between the first and any other photo."""
 _MAX_TURN_DEG = 120.0
 """The sum of larger turns about several axes depends on their order."""
 _TURNS = ("Pan Right", "Pan Left", "Tilt Up", "Tilt Down")

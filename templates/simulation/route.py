@@ -12,7 +12,7 @@ from jaxtyping import Bool, Int64
 
 from templates.answers import Answer, Label
 from templates.answers.answers import Answers
-from templates.answers.order import order_label
+from templates.answers.order import numbers_in_order, order_labels
 from templates.chance import Chance
 from templates.columns import Json
 from templates.facts import Facts
@@ -36,7 +36,7 @@ _MIN_MARGIN = 3.0
 
 _ORDERS = np.array(list(permutations(range(1, _SHUFFLED + 1))))
 """All orders of the shuffled photos, ascending, ..."""
-_LABELS = np.array([order_label([k + 1 for k in order]) for order in _ORDERS.tolist()])
+_LABELS = order_labels(_ORDERS + 1)
 """... and as numbers of photos ("3 2 5 4")."""
 _MISTAKES = ("", "reversed", "neighbours exchanged", "reversed, neighbours exchanged")
 _LEGS = list(combinations(range(_SHUFFLED + 1), 2))
@@ -134,8 +134,8 @@ class RouteOrder(Template):
 
     def offer(self, format: FormatName, facts: ShuffledPhotos, answers: Answers, chance: Chance) -> Offer | None:
         """The right order, one with two neighbours exchanged, and the reverse of both: no option stands out. Refused
-        where the route taken is not the shortest."""
-        right = _ORDERS[np.searchsorted(_LABELS[1:], answers.labels(), side="right")]  # the first where there is none
+        where the footage has time stamps and the route taken is not the shortest."""
+        right = _ORDERS[answers.among(_LABELS.tolist())]  # the first where there is none
         detour = (right != 1 + facts.frames_shuffled.argsort(axis=1)).any(axis=1)
         cases = {"the route taken is not the shortest one through the photos": facts.by_time & detour}
         why = first_reason(len(facts), cases)
@@ -144,7 +144,8 @@ class RouteOrder(Template):
         at, place = chance.index("neighbours", _SHUFFLED - 1)[:, None], np.arange(_SHUFFLED)
         exchanged = np.take_along_axis(right, place + (place == at) - (place == at + 1), axis=1)
         orders = np.stack([right, right[:, ::-1], exchanged, exchanged[:, ::-1]], axis=1)
-        return Offer.first_right(_texts(orders), why, _MISTAKES)
+        texts = order_labels(orders.reshape(-1, _SHUFFLED) + 1).reshape(orders.shape[:2])
+        return Offer.first_right(texts, why, _MISTAKES)
 
     def phrase(self, format: FormatName, fact: Mapping[str, Json], answer: Answer, offer: Offer | None) -> Phrasing:
         """Five photos; the route starts at photo 1."""
@@ -152,7 +153,7 @@ class RouteOrder(Template):
         wording = f"{format}.{'time' if fact['by_time'] else 'places'}"
         if format == "order":
             assert isinstance(answer, Label)
-            return Phrasing(media=media, wording=wording, answer=[int(number) for number in str(answer.text).split()])
+            return Phrasing(media=media, wording=wording, answer=numbers_in_order(str(answer.text)))
         assert offer is not None
         texts = tuple(f"1, {value.replace(' ', ', ')}" for value in offer.values(0))
         return Phrasing(media=media, wording=wording, options=texts)
@@ -166,9 +167,3 @@ class RouteOrder(Template):
             "frames_shuffled": rng.permutation(sorted(drawn)[1:]).tolist(),
             "by_time": pictures.clip.times_s is not None,
         }
-
-
-def _texts(orders: Int64[np.ndarray, "*n 4"]) -> np.ndarray:
-    """The label of each order."""
-    digits = 10 ** np.arange(_SHUFFLED)[::-1]
-    return _LABELS[np.searchsorted(_ORDERS @ digits, orders @ digits)]

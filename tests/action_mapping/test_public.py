@@ -20,7 +20,7 @@ def test_public_names_are_sorted_and_exist() -> None:
 
 
 def test_importing_takes_numpy_and_scipy_only() -> None:
-    heavy = ["torch", "cv2", "av", "pycolmap", "zarr", "evo", "experts", "templates", "spatial_engine"]
+    heavy = ["torch", "cv2", "av", "pycolmap", "pyceres", "zarr", "evo", "experts", "templates", "spatial_engine"]
     code = f"import action_mapping, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == "[]"

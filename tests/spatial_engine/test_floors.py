@@ -10,7 +10,20 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("spatial_engine", "templates", "experts", "action_mapping")
-HEAVY = {"torch", "cv2", "av", "pycolmap", "open3d", "requests", "httpx", "aiohttp", "urllib3", "socket", "http.client"}
+HEAVY = {
+    "torch",
+    "cv2",
+    "av",
+    "pycolmap",
+    "pyceres",
+    "open3d",
+    "requests",
+    "httpx",
+    "aiohttp",
+    "urllib3",
+    "socket",
+    "http.client",
+}
 
 
 def modules_after(code: str) -> set[str]:

@@ -31,7 +31,7 @@ utils = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(utils)
 import spatial_engine
 assert "scorer.zip" in spatial_engine.__file__, spatial_engine.__file__
-said, heavy = json.load(sys.stdin), ("av", "cv2", "zarr", "pycolmap", "typer", "openai", "torch")
+said, heavy = json.load(sys.stdin), ("av", "cv2", "zarr", "pycolmap", "pyceres", "typer", "openai", "torch")
 assert not set(heavy) & set(sys.modules)
 out = {}
 for doc in pq.read_table(sys.argv[1] + "/test.parquet").to_pylist():
