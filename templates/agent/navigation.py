@@ -51,8 +51,9 @@ METRES, TO_POINT, BETWEEN = "m", "distances to point P", "distances between the 
 """Units of length that a plan can have."""
 _FRACTIONS = tuple(1 / k for k in range(MAX_FRACTION, 2, -1))
 """Lengths of a step on relative paths, in units of length."""
-_ANGLES = tuple(angle for angle in ROUND_RADIANS if angle <= np.radians(15.0))
-"""Angles of a step. The largest one is also the largest tolerance, as for directions."""
+_ANGLES = tuple(angle for angle in ROUND_RADIANS if np.radians(1.99) < angle <= np.radians(15.0))
+"""Angles of a step. Nobody sees a smaller one, and the rotations of a drive straight ahead may err by more (0.75° on a
+real clip). The largest one is also the largest tolerance, as for directions."""
 _JOINED = ", then "
 _WORDINGS = {METRES: "plan.metres", TO_POINT: "plan.point", BETWEEN: "plan.between"}
 _NO_LENGTH, _FEW_STEPS = "the length of a step is not known", "the plan has too few steps"

@@ -126,6 +126,14 @@ def test_photos_from_one_place_have_no_plan() -> None:
     assert answers_to(NAVIGATE, "plan", facts, measured).why[0] in {"the length of a step is not known", Plan.refusal}
 
 
+def test_no_turn_is_smaller_than_can_be_seen() -> None:
+    scene = exactly(worlds.signals())
+    facts = NAVIGATE.propose(scene, np.random.default_rng(0), 40)
+    found = answers_to(NAVIGATE, "plan", facts, NAVIGATE.measure(facts, scene))
+    steps = [found.row(row).to_json().scorer_params for row in np.flatnonzero(found.why == "").tolist()]
+    assert steps and all(2.0 <= step["rotation_step_deg"] <= 15.0 for step in steps)
+
+
 def test_metric_clips_are_asked_in_metres_and_need_no_mark() -> None:
     found = plans(asked(worlds.with_path(worlds.signals(), scale=worlds.METRIC)))
     assert len(found) >= 4
