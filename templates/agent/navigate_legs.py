@@ -37,7 +37,7 @@ _TRIED = 6
 """Ways that are looked at for each that is asked for, ..."""
 _SIZES = 4
 """... with so many sizes of steps and turns each."""
-_DEGREES = np.array([round(float(np.degrees(angle)), 2) for angle in ROUND_RADIANS if 1.99 < np.degrees(angle) < 15.5])
+_DEGREES = np.array([round(float(np.degrees(angle)), 2) for angle in ROUND_RADIANS if 1.0 <= np.degrees(angle) < 15.5])
 _IN_ORDER = [COMPONENTS.index(name) for name in (*TRANSLATIONS, *(c for c in COMPONENTS if c not in TRANSLATIONS))]
 
 
@@ -63,7 +63,7 @@ class NavigateLegs(Template):
     distances from photo 1 to the marked point)."""
 
     name: str = "navigate_legs"
-    version: str = "2"
+    version: str = "1"
     ability: str = "L4/Goal-Driven Execution/Agentic Navigation"
     formats: tuple[FormatName, ...] = ("plan",)
     facts: ClassVar[type[Facts]] = TwoLegs
