@@ -78,9 +78,7 @@ def pure_rotation(
     if not pairs:
         return NoEstimate(reason="keyframes do not match", detail="too little overlap or texture")
     best = camera if focal_known else _best_camera(pairs, camera, settings)
-    fits = [
-        fit_rotation(best.rays(p.pair.xy_first[p.inlier]), p.pair.xy_second[p.inlier], best, settings) for p in pairs
-    ]
+    fits = [rotation_between(pair, best, settings) for pair in pairs]
     residuals = np.array([residual for _, residual in fits])
     fitting = residuals <= settings.noise_px
     if fitting.mean() < settings.fitting_pairs:
@@ -94,7 +92,7 @@ def pure_rotation(
             remedy="film with more motion, or give --intrinsics",
         )
     measured = {
-        (p.pair.first, p.pair.second): _fit_pair(p, camera, settings)[0]
+        (p.pair.first, p.pair.second): rotation_between(p, camera, settings)[0]
         for p, fits_well in zip(pairs, fitting, strict=True)
         if fits_well
     }
@@ -142,7 +140,10 @@ def fit_rotation(
     return rotation, float(np.median(residual))
 
 
-def _fit_pair(geometry: PairGeometry, camera: Intrinsics, settings: PureRotationSettings) -> tuple[Rotation, float]:
+def rotation_between(
+    geometry: PairGeometry, camera: Intrinsics, settings: PureRotationSettings
+) -> tuple[Rotation, float]:
+    """As `fit_rotation`, for the matches of a pair that its homography explains."""
     pair, inlier = geometry.pair, geometry.inlier
     return fit_rotation(camera.rays(pair.xy_first[inlier]), pair.xy_second[inlier], camera, settings)
 
@@ -157,7 +158,7 @@ def _best_camera(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: Pu
 def _mean_residual_px(pairs: Sequence[PairGeometry], camera: Intrinsics, settings: PureRotationSettings) -> float:
     """Of rotations between the widest pairs."""
     widest = sorted(pairs, key=lambda p: p.pair.first - p.pair.second)[:20]
-    return float(np.mean([_fit_pair(p, camera, settings)[1] for p in widest]))
+    return float(np.mean([rotation_between(p, camera, settings)[1] for p in widest]))
 
 
 def _distinguished_from_translation(
